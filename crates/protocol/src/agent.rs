@@ -1,0 +1,33 @@
+//! Who wrote a message: what every assistant message carries in `metadata.agent`.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentKind {
+    Main,
+    Sub,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentRef {
+    pub kind: AgentKind,
+    pub name: String,
+    pub display_name: String,
+    pub depth: u32,
+    /// The agents from the root to this one.
+    pub path: Vec<String>,
+}
+
+impl AgentRef {
+    pub fn main(name: &str, display_name: &str) -> Self {
+        Self {
+            kind: AgentKind::Main,
+            name: name.to_owned(),
+            display_name: display_name.to_owned(),
+            depth: 0,
+            path: vec![name.to_owned()],
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Every error a client can meet: one stable code that owns its HTTP status.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $status:literal;)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum ErrorCode { $($(#[$doc])* $name,)* }
+
+        impl ErrorCode {
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The spelling on the wire: lower snake case, stable for ever.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            pub const fn status(self) -> u16 {
+                match self { $(Self::$name => $status,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The body is not JSON.
+    InvalidJson = "invalid_json", 400;
+    /// The body is JSON but not what the route takes.
+    InvalidMessage = "invalid_message", 400;
+    /// An id of wrong shape or length.
+    InvalidId = "invalid_id", 400;
+    /// A user message without text or file.
+    EmptyMessage = "empty_message", 400;
+    Unauthorized = "unauthorized", 401;
+    /// A Host or Origin that is not on the list.
+    ForbiddenOrigin = "forbidden_origin", 403;
+    NotFound = "not_found", 404;
+    SessionNotFound = "session_not_found", 404;
+    MessageNotFound = "message_not_found", 404;
+    ApprovalNotFound = "approval_not_found", 404;
+    MethodNotAllowed = "method_not_allowed", 405;
+    /// A run is on; stop it, wait, or say `whenBusy`.
+    SessionBusy = "session_busy", 409;
+    /// The same message id was sent before with other content.
+    IdConflict = "id_conflict", 409;
+    /// The approval was answered already, otherwise.
+    ApprovalSettled = "approval_settled", 409;
+    /// The answer carries another input than the one asked about.
+    ApprovalAltered = "approval_altered", 409;
+    /// The message named does not wait for anything.
+    NothingToContinue = "nothing_to_continue", 409;
+    BodyTooLarge = "body_too_large", 413;
+    /// The new message has more text or parts than allowed.
+    MessageTooLarge = "message_too_large", 413;
+    UnsupportedMediaType = "unsupported_media_type", 415;
+    TooManyRequests = "too_many_requests", 429;
+    Internal = "internal", 500;
+    /// The model's server refused, failed or went away.
+    ModelUnavailable = "model_unavailable", 502;
+    /// The server is shutting down; send again in a moment.
+    ShuttingDown = "shutting_down", 503;
+    StoreUnavailable = "store_unavailable", 503;
+}
+
+impl std::fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wire_spelling_is_the_serde_spelling() {
+        for code in ErrorCode::ALL {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+            assert!((400..600).contains(&code.status()));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Something a run asks a person: the ledger row behind an approval, and its answer.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    id::{ApprovalId, MessageId, RunId, ToolCallId},
+    source::Timestamp,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InteractionKind {
+    /// May this call run?
+    Approval,
+    /// The front end runs this call and sends the output.
+    ClientTool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InteractionStatus {
+    Pending,
+    Approved,
+    Denied,
+    /// The front end sent the output.
+    Answered,
+    /// A new message, a stop or a failure made the question moot.
+    Withdrawn,
+}
+
+/// One row of the ledger. The input that will run is this one, never the client's copy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Interaction {
+    pub id: ApprovalId,
+    pub kind: InteractionKind,
+    pub run: RunId,
+    pub message: MessageId,
+    pub tool_call: ToolCallId,
+    pub tool: String,
+    pub input: Value,
+    pub status: InteractionStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub asked_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered_at: Option<Timestamp>,
+}

@@ -1,0 +1,78 @@
+//! JSON helpers that several folds share.
+
+use jiter::{JsonValue, PartialMode};
+use serde_json::{Map, Number, Value};
+
+/// The best reading of JSON text that is still being written, or `None` when nothing can be read yet.
+pub fn partial(text: &str) -> Option<Value> {
+    JsonValue::parse_with_config(text.as_bytes(), false, PartialMode::TrailingStrings)
+        .ok()
+        .map(|value| owned(&value))
+}
+
+fn owned(value: &JsonValue<'_>) -> Value {
+    match value {
+        JsonValue::Null => Value::Null,
+        JsonValue::Bool(value) => Value::Bool(*value),
+        JsonValue::Int(value) => Value::from(*value),
+        JsonValue::BigInt(value) => value.to_string().parse::<Number>().map_or(Value::Null, Value::Number),
+        JsonValue::Float(value) => Number::from_f64(*value).map_or(Value::Null, Value::Number),
+        JsonValue::Str(value) => Value::String(value.to_string()),
+        JsonValue::Array(items) => items.iter().map(owned).collect(),
+        JsonValue::Object(fields) => {
+            fields.iter().map(|(key, value)| (key.to_string(), owned(value))).collect::<Map<_, _>>().into()
+        }
+    }
+}
+
+/// Equal as values: the order of keys and the spelling of numbers (`1`, `1.0`) do not matter.
+pub fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Deep merge as the client does it: objects are merged, everything else is replaced.
+pub fn merge(into: &mut Map<String, Value>, from: &Map<String, Value>) {
+    for (key, value) in from {
+        match (into.get_mut(key), value) {
+            (Some(Value::Object(into)), Value::Object(from)) => merge(into, from),
+            _ => {
+                into.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn cut_json_is_read_as_far_as_it_goes() {
+        assert_eq!(partial(r#"{"a": "x", "b": "unfin"#), Some(json!({"a": "x", "b": "unfin"})));
+        assert_eq!(partial(""), None);
+    }
+
+    #[test]
+    fn equal_values_may_be_spelled_differently() {
+        assert!(same(&json!({"a": 1, "b": [2.0]}), &json!({"b": [2], "a": 1.0})));
+        assert!(!same(&json!({"a": 1}), &json!({"a": 1, "b": null})));
+    }
+
+    #[test]
+    fn merging_goes_deep_and_replaces_lists() {
+        let mut into = json!({"a": {"x": 1, "y": [1]}, "k": 1}).as_object().cloned().unwrap();
+        merge(&mut into, json!({"a": {"y": [2]}, "k": 2}).as_object().unwrap());
+        assert_eq!(Value::from(into), json!({"a": {"x": 1, "y": [2]}, "k": 2}));
+    }
+}

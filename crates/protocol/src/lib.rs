@@ -1,0 +1,32 @@
+//! The nouns of Concertino: serde types and pure functions, no I/O, no async.
+//!
+//! A session is one append-only log of [`SessionEvent`]s. [`project`] turns the log into what clients parse,
+//! [`fold`] turns that into the stored message, with the same rules as the client's own reducer.
+
+pub mod agent;
+pub mod error_code;
+pub mod event;
+pub mod fold;
+pub mod id;
+pub mod interaction;
+pub mod json;
+pub mod message;
+pub mod normalize;
+pub mod project;
+pub mod source;
+pub mod tool;
+pub mod usage;
+pub mod wire;
+
+pub use agent::AgentRef;
+pub use error_code::ErrorCode;
+pub use event::{FinishReason, FrameEnd, LogEntry, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome};
+pub use fold::{FoldError, MessageFold};
+pub use id::{
+    ApprovalId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId, WorkspaceId,
+};
+pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
+pub use source::{Clock, IdSource, Timestamp};
+pub use tool::{ToolCall, ToolSpec};
+pub use usage::Usage;
+pub use wire::chat::Chunk;

@@ -1,0 +1,33 @@
+//! Where time and ids come from. Both are passed in, so that tests can compare whole streams.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{ApprovalId, MessageId, RunId, ToolCallId};
+
+/// Milliseconds since 1970, UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Timestamp;
+}
+
+/// Makes ids. Approval ids must be unguessable (128 random bits); the others sort by time.
+pub trait IdSource: Send + Sync {
+    fn time_ordered(&self) -> String;
+    fn unguessable(&self) -> String;
+
+    fn run(&self) -> RunId {
+        RunId::new(format!("{}{}", RunId::PREFIX, self.time_ordered()))
+    }
+    fn message(&self) -> MessageId {
+        MessageId::new(format!("{}{}", MessageId::PREFIX, self.time_ordered()))
+    }
+    fn tool_call(&self) -> ToolCallId {
+        ToolCallId::new(format!("{}{}", ToolCallId::PREFIX, self.time_ordered()))
+    }
+    fn approval(&self) -> ApprovalId {
+        ApprovalId::new(format!("{}{}", ApprovalId::PREFIX, self.unguessable()))
+    }
+}

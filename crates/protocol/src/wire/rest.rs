@@ -1,0 +1,53 @@
+//! What the REST routes answer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error_code::ErrorCode,
+    id::{MessageId, SessionId},
+    source::Timestamp,
+};
+
+/// RFC 9457, with our stable code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    pub title: String,
+    pub status: u16,
+    pub detail: String,
+    pub code: ErrorCode,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatus {
+    Idle,
+    Running,
+    /// The run waits for a person.
+    Waiting,
+}
+
+/// How the newest run of a session ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionInfo {
+    pub id: SessionId,
+    pub title: Option<String>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub message_count: u64,
+    pub status: SessionStatus,
+    /// The end of the newest run: `finished`, `cancelled`, `failed`, `withdrawn`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_run: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_leaf: Option<MessageId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionList {
+    pub sessions: Vec<SessionInfo>,
+    /// Hand this back as `cursor` for the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
