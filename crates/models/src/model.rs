@@ -27,17 +27,30 @@ pub struct ModelRequest {
 /// One message of the conversation as every provider understands it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelMessage {
-    User { content: Vec<UserContent> },
-    Assistant { content: Vec<AssistantContent> },
+    User {
+        content: Vec<UserContent>,
+    },
+    Assistant {
+        content: Vec<AssistantContent>,
+    },
     /// The answer to one call of the assistant message before.
-    Tool { call: ToolCallId, tool: String, text: String, is_error: bool },
+    Tool {
+        call: ToolCallId,
+        tool: String,
+        text: String,
+        is_error: bool,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum UserContent {
     Text(String),
     /// `url` may be a `data:` URL.
-    File { media_type: String, url: String, filename: Option<String> },
+    File {
+        media_type: String,
+        url: String,
+        filename: Option<String>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -53,9 +66,16 @@ pub enum ModelEvent {
     Reasoning(String),
     /// A call begins. `index` tells the calls of one answer apart; the id may be missing or repeated, the engine
     /// makes it unique.
-    ToolStarted { index: u32, id: Option<String>, name: String },
+    ToolStarted {
+        index: u32,
+        id: Option<String>,
+        name: String,
+    },
     /// More of the call's argument text.
-    ToolDelta { index: u32, delta: String },
+    ToolDelta {
+        index: u32,
+        delta: String,
+    },
     Usage(Usage),
     Finished(FinishReason),
 }

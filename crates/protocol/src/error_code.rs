@@ -40,6 +40,8 @@ codes! {
     MessageNotFound = "message_not_found", 404;
     ApprovalNotFound = "approval_not_found", 404;
     MethodNotAllowed = "method_not_allowed", 405;
+    /// The body did not arrive in time.
+    RequestTimeout = "request_timeout", 408;
     /// A run is on; stop it, wait, or say `whenBusy`.
     SessionBusy = "session_busy", 409;
     /// The same message id was sent before with other content.

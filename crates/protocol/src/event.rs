@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::{
     id::{ApprovalId, MessageId, MessageRef, RunId, ToolCallId},
     message::UiMessage,
+    run::RunOptions,
     source::Timestamp,
     tool::ToolCall,
     usage::Usage,
@@ -29,41 +30,118 @@ pub struct LogEntry {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SessionEvent {
     /// An unknown session arrived with earlier messages; their text and files were taken over, once.
-    HistoryPlanted { messages: Vec<UiMessage> },
+    HistoryPlanted {
+        messages: Vec<UiMessage>,
+    },
     /// A user's message, new or edited (then with a higher revision).
-    MessageAccepted { message: UiMessage, revision: u32, parent: Option<MessageRef> },
-    RunStarted { run: RunId, answers: MessageRef, message: MessageId },
+    MessageAccepted {
+        message: UiMessage,
+        revision: u32,
+        parent: Option<MessageRef>,
+    },
+    RunStarted {
+        run: RunId,
+        answers: MessageRef,
+        message: MessageId,
+        options: RunOptions,
+    },
     /// The run waits for a person and has left memory.
-    RunParked { run: RunId, message: MessageId },
+    RunParked {
+        run: RunId,
+        message: MessageId,
+    },
     /// A parked, stopped or interrupted run goes on in the same message.
-    RunResumed { run: RunId, message: MessageId },
-    RunEnded { run: RunId, end: RunEnd },
+    RunResumed {
+        run: RunId,
+        message: MessageId,
+    },
+    RunEnded {
+        run: RunId,
+        end: RunEnd,
+    },
 
     /// An agent begins its message.
-    FrameOpened { message: MessageId, metadata: Map<String, Value> },
-    FrameClosed { message: MessageId, end: FrameEnd, metadata: Map<String, Value> },
+    FrameOpened {
+        message: MessageId,
+        metadata: Map<String, Value>,
+    },
+    FrameClosed {
+        message: MessageId,
+        end: FrameEnd,
+        metadata: Map<String, Value>,
+    },
     /// One model call and its tool calls.
-    StepStarted { message: MessageId },
-    StepFinished { message: MessageId },
+    StepStarted {
+        message: MessageId,
+    },
+    StepFinished {
+        message: MessageId,
+    },
     /// Facts about the message that are not content.
-    MetadataAdded { message: MessageId, metadata: Map<String, Value> },
+    MetadataAdded {
+        message: MessageId,
+        metadata: Map<String, Value>,
+    },
     /// What a model call cost; no client sees it as an event of its own.
-    ModelCalled { message: MessageId, model: String, usage: Usage, duration_ms: u64 },
+    ModelCalled {
+        message: MessageId,
+        model: String,
+        usage: Usage,
+        duration_ms: u64,
+    },
 
     /// A stretch of text or reasoning. Numbered from 0 in its message, never reused.
-    SegmentOpened { message: MessageId, segment: u32, kind: SegmentKind },
-    SegmentDelta { message: MessageId, segment: u32, kind: SegmentKind, delta: String },
-    SegmentClosed { message: MessageId, segment: u32, kind: SegmentKind },
+    SegmentOpened {
+        message: MessageId,
+        segment: u32,
+        kind: SegmentKind,
+    },
+    SegmentDelta {
+        message: MessageId,
+        segment: u32,
+        kind: SegmentKind,
+        delta: String,
+    },
+    SegmentClosed {
+        message: MessageId,
+        segment: u32,
+        kind: SegmentKind,
+    },
 
-    ToolInputStarted { message: MessageId, call: ToolCallId, tool: String },
-    ToolInputDelta { message: MessageId, call: ToolCallId, delta: String },
+    ToolInputStarted {
+        message: MessageId,
+        call: ToolCallId,
+        tool: String,
+    },
+    ToolInputDelta {
+        message: MessageId,
+        call: ToolCallId,
+        delta: String,
+    },
     /// The call is complete and known; nothing has run yet.
-    ToolRequested { message: MessageId, call: ToolCall },
+    ToolRequested {
+        message: MessageId,
+        call: ToolCall,
+    },
     /// The call cannot be run: broken JSON, an unknown tool, arguments the schema refuses.
-    ToolRejected { message: MessageId, call: ToolCallId, tool: String, input: Value, error: String },
+    ToolRejected {
+        message: MessageId,
+        call: ToolCallId,
+        tool: String,
+        input: Value,
+        error: String,
+    },
     /// A snapshot of what a running tool has so far; each replaces the one before.
-    ToolProgress { message: MessageId, call: ToolCallId, output: Value },
-    ToolSettled { message: MessageId, call: ToolCallId, outcome: ToolOutcome },
+    ToolProgress {
+        message: MessageId,
+        call: ToolCallId,
+        output: Value,
+    },
+    ToolSettled {
+        message: MessageId,
+        call: ToolCallId,
+        outcome: ToolOutcome,
+    },
     /// A part pushed by a running tool.
     DataPushed {
         message: MessageId,
@@ -74,13 +152,21 @@ pub enum SessionEvent {
         transient: bool,
     },
 
-    ApprovalAsked { message: MessageId, approval: ApprovalId, call: ToolCallId },
+    /// The call waits for a person; what runs later is this input, whatever the client sends.
+    ApprovalAsked {
+        message: MessageId,
+        approval: ApprovalId,
+        call: ToolCall,
+    },
     ApprovalAnswered {
         message: MessageId,
         approval: ApprovalId,
         approved: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// Nobody denied it: a new message or a stop made the question moot.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        withdrawn: bool,
     },
 }
 

@@ -4,8 +4,6 @@
 //! an output for an unknown call. Unlike the client, a streaming tool input is kept as raw text and read only
 //! when somebody looks, so that folding a long input stays linear.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use crate::{
@@ -165,7 +163,7 @@ impl MessageFold {
                 let tool = self.known_tool(tool_call_id, "tool-output-error")?;
                 tool.state = ToolState::OutputError {
                     approval: tool.state.approval(),
-                    input: Some(take_input(&mut tool.state)).filter(|input| !input.is_null()),
+                    input: take_known_input(&mut tool.state),
                     error_text: error_text.to_string(),
                 };
             }
@@ -287,19 +285,24 @@ impl MessageFold {
     }
 }
 
-fn owned(value: &Cow<'_, Value>) -> Value {
-    Value::clone(value)
+fn owned(value: &Value) -> Value {
+    value.clone()
 }
 
 /// Moves the input out of a state that is about to be replaced.
 fn take_input(state: &mut ToolState) -> Value {
+    take_known_input(state).unwrap_or(Value::Null)
+}
+
+/// The same, where the next state can say that there was none: a `null` the model sent is an input.
+fn take_known_input(state: &mut ToolState) -> Option<Value> {
     match state {
-        ToolState::InputStreaming { raw } => json::partial(raw).unwrap_or(Value::Null),
-        ToolState::OutputError { input, .. } => input.take().unwrap_or(Value::Null),
+        ToolState::InputStreaming { raw } => json::partial(raw),
+        ToolState::OutputError { input, .. } => input.take(),
         ToolState::InputAvailable { input }
         | ToolState::ApprovalRequested { input, .. }
         | ToolState::ApprovalResponded { input, .. }
         | ToolState::OutputAvailable { input, .. }
-        | ToolState::OutputDenied { input, .. } => input.take(),
+        | ToolState::OutputDenied { input, .. } => Some(input.take()),
     }
 }

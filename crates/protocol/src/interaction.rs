@@ -10,21 +10,10 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum InteractionKind {
-    /// May this call run?
-    Approval,
-    /// The front end runs this call and sends the output.
-    ClientTool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub enum InteractionStatus {
     Pending,
     Approved,
     Denied,
-    /// The front end sent the output.
-    Answered,
     /// A new message, a stop or a failure made the question moot.
     Withdrawn,
 }
@@ -34,7 +23,6 @@ pub enum InteractionStatus {
 #[serde(rename_all = "camelCase")]
 pub struct Interaction {
     pub id: ApprovalId,
-    pub kind: InteractionKind,
     pub run: RunId,
     pub message: MessageId,
     pub tool_call: ToolCallId,

@@ -29,9 +29,7 @@ fn owned(value: &JsonValue<'_>) -> Value {
 pub fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-        }
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
         }
@@ -39,9 +37,13 @@ pub fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Deep merge as the client does it: objects are merged, everything else is replaced.
+/// Deep merge as the client does it: objects are merged, everything else is replaced, and keys that reach a
+/// JavaScript prototype are passed over.
 pub fn merge(into: &mut Map<String, Value>, from: &Map<String, Value>) {
     for (key, value) in from {
+        if matches!(key.as_str(), "__proto__" | "constructor" | "prototype") {
+            continue;
+        }
         match (into.get_mut(key), value) {
             (Some(Value::Object(into)), Value::Object(from)) => merge(into, from),
             _ => {
@@ -74,5 +76,12 @@ mod tests {
         let mut into = json!({"a": {"x": 1, "y": [1]}, "k": 1}).as_object().cloned().unwrap();
         merge(&mut into, json!({"a": {"y": [2]}, "k": 2}).as_object().unwrap());
         assert_eq!(Value::from(into), json!({"a": {"x": 1, "y": [2]}, "k": 2}));
+    }
+
+    #[test]
+    fn merging_never_reaches_a_prototype() {
+        let mut into = json!({"a": {"x": 1}}).as_object().cloned().unwrap();
+        merge(&mut into, json!({"a": {"constructor": 1, "y": 2}, "prototype": {}}).as_object().unwrap());
+        assert_eq!(Value::from(into), json!({"a": {"x": 1, "y": 2}}));
     }
 }

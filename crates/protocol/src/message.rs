@@ -439,12 +439,16 @@ mod tests {
         round_trip(json!({"type": "file", "mediaType": "image/png", "url": "data:,", "filename": "a.png"}));
         round_trip(json!({"type": "step-start"}));
         round_trip(json!({"type": "data-plan", "id": "p", "data": null}));
-        round_trip(json!({"type": "tool-x", "toolCallId": "c", "state": "input-available", "input": {"a": 1}}));
+        round_trip(
+            json!({"type": "tool-x", "toolCallId": "c", "state": "input-available", "input": {"a": 1}}),
+        );
         round_trip(json!({"type": "tool-x", "toolCallId": "c", "state": "output-available", "input": {},
             "output": null, "approval": {"id": "apr_1", "approved": true}}));
         round_trip(json!({"type": "tool-x", "toolCallId": "c", "state": "output-denied", "input": {},
             "approval": {"id": "apr_1", "approved": false, "reason": "no"}}));
-        round_trip(json!({"type": "tool-x", "toolCallId": "c", "state": "output-error", "input": "{", "errorText": "e"}));
+        round_trip(
+            json!({"type": "tool-x", "toolCallId": "c", "state": "output-error", "input": "{", "errorText": "e"}),
+        );
     }
 
     #[test]

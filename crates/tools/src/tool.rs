@@ -70,9 +70,8 @@ pub enum Approval {
 pub struct PreparedCall {
     pub approval: Approval,
     #[expect(clippy::type_complexity, reason = "a boxed async closure has no shorter name")]
-    pub run: Box<
-        dyn FnOnce(ToolCtx) -> Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send>> + Send,
-    >,
+    pub run:
+        Box<dyn FnOnce(ToolCtx) -> Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send>> + Send>,
 }
 
 /// Arguments the tool refuses; the text names the field and is for the model.

@@ -89,7 +89,7 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
         }),
         SessionEvent::ApprovalAsked { approval, call, .. } => Chunk::ToolApprovalRequest {
             approval_id: text(approval.as_str()),
-            tool_call_id: text(call.as_str()),
+            tool_call_id: text(call.id.as_str()),
         },
         SessionEvent::ApprovalAnswered { approval, approved, reason, .. } => Chunk::ToolApprovalResponse {
             approval_id: text(approval.as_str()),

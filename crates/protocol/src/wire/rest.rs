@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error_code::ErrorCode,
+    event::RunEnd,
     id::{MessageId, SessionId},
     source::Timestamp,
 };
@@ -26,7 +27,7 @@ pub enum SessionStatus {
     Waiting,
 }
 
-/// How the newest run of a session ended.
+/// A session as lists show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionInfo {
@@ -36,9 +37,9 @@ pub struct SessionInfo {
     pub updated_at: Timestamp,
     pub message_count: u64,
     pub status: SessionStatus,
-    /// The end of the newest run: `finished`, `cancelled`, `failed`, `withdrawn`.
+    /// How the newest run ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_run: Option<String>,
+    pub last_run: Option<RunEnd>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_leaf: Option<MessageId>,
 }

@@ -1,0 +1,6 @@
+//! One file per command.
+
+pub(crate) mod chat;
+pub(crate) mod link;
+pub(crate) mod serve;
+pub(crate) mod token;

@@ -1,0 +1,119 @@
+//! `concertino serve`: listen first, then take up what the last process left, then wait for the end.
+
+use std::{process::ExitCode, sync::Arc, time::Duration};
+
+use anyhow::{Context, Result};
+use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock};
+use protocol::{Clock, PrincipalId, WorkspaceId};
+use server::{Auth, ServerSettings, ServerState};
+use store::{NewToken, SqliteStore, Store, Tokens};
+use tokio::net::TcpListener;
+
+use crate::{
+    config::Config,
+    data_dir::{DataDir, digest},
+    lifecycle::end_requested,
+    model_choice::{self, ModelChoice},
+};
+
+/// How long runs may go on after the process was asked to end; what is left is taken up at the next start.
+const GRACE: Duration = Duration::from_secs(3);
+
+pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
+    let data = DataDir::open(config)?;
+    let _lock = data.lock()?;
+    let store: Arc<dyn Store> =
+        Arc::new(SqliteStore::open(&data.database()).context("cannot open the database")?);
+    let token = data.token(config)?;
+    remember(&*store, &token).await?;
+    let choice = model_choice::choose(&config.model)?;
+    let tools = tools::Registry::builtin(&config.tool_groups)?;
+    let engine = Engine::new(EngineParts {
+        store,
+        model: Arc::clone(&choice.model),
+        tools,
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(RandomIds),
+        settings: EngineSettings { profile: config.profile, ..EngineSettings::default() },
+    });
+    let settings = ServerSettings {
+        auth: config.auth,
+        hosts: config.hosts.clone(),
+        origins: config.origins.clone(),
+        max_body_bytes: config.max_body_bytes,
+        heartbeat: config.heartbeat,
+        ..ServerSettings::default()
+    };
+    let listener = listen(config).await?;
+    let router = server::router(ServerState::new(engine.clone(), settings));
+    announce(config, &choice, &token);
+    match engine.recover().await {
+        Ok(0) => {}
+        Ok(count) => eprintln!("Taking up {count} unfinished answers."),
+        Err(error) => tracing::error!(%error, "unfinished answers could not be taken up"),
+    }
+
+    let (ask_to_end, asked) = tokio::sync::oneshot::channel::<()>();
+    let serving = axum::serve(listener, router).with_graceful_shutdown(async {
+        // An error means that the asking side is gone, which is the end as well.
+        asked.await.unwrap_or_default();
+    });
+    let serving = async { serving.await };
+    tokio::pin!(serving);
+    tokio::select! {
+        result = &mut serving => result?,
+        result = end_requested() => {
+            result?;
+            drop(ask_to_end);
+            // Streams of unfinished runs would keep the server for ever: they are cut, not closed.
+            let finished = async { tokio::join!(engine.shut_down(GRACE), serving).1 };
+            if let Ok(result) = tokio::time::timeout(GRACE + Duration::from_secs(1), finished).await {
+                result?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn listen(config: &Config) -> Result<TcpListener> {
+    let socket = match config.listen {
+        std::net::SocketAddr::V4(_) => tokio::net::TcpSocket::new_v4()?,
+        std::net::SocketAddr::V6(_) => tokio::net::TcpSocket::new_v6()?,
+    };
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    let bound = socket.bind(config.listen).and_then(|()| socket.listen(4096));
+    bound.with_context(|| {
+        format!(
+            "cannot listen on {}; is another server there? Choose another address with --listen",
+            config.listen
+        )
+    })
+}
+
+/// The first token belongs to the default workspace.
+async fn remember(store: &dyn Store, token: &str) -> Result<()> {
+    let sha256 = digest(token);
+    if Tokens::token(store, &sha256).await?.is_none() {
+        store
+            .add_token(NewToken {
+                sha256,
+                principal: PrincipalId::new("owner"),
+                workspace: WorkspaceId::default_workspace(),
+                created_at: SystemClock.now(),
+            })
+            .await?;
+    }
+    Ok(())
+}
+
+fn announce(config: &Config, choice: &ModelChoice, token: &str) {
+    let url = config.url();
+    println!("Concertino is listening on {url}");
+    println!("  model: {} ({})", choice.model.name(), choice.why);
+    match config.auth {
+        Auth::Token => println!("  open:  {url}/?token={token}"),
+        Auth::Off => println!("  open:  {url}/ (authentication is off)"),
+    }
+    println!("  chat:  concertino chat \"what can you do?\"");
+}

@@ -1,0 +1,221 @@
+//! Settings: built-in < `concertino.toml` < environment < flags, read once. An empty variable counts as unset.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use protocol::wire::chat::Profile;
+use serde::Deserialize;
+use server::Auth;
+
+const DEFAULT_LISTEN: &str = "127.0.0.1:4860";
+
+#[derive(Args, Clone, Default)]
+pub(crate) struct Flags {
+    /// Address to listen on [default: 127.0.0.1:4860].
+    #[arg(long, global = true, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Where chats and the token are kept.
+    #[arg(long, global = true, value_name = "FOLDER")]
+    data_dir: Option<PathBuf>,
+    /// Settings file [default: concertino.toml in the present folder, if there].
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Model, as provider/model: demo/rules or openai/<name>.
+    #[arg(long, global = true, value_name = "PROVIDER/MODEL")]
+    model: Option<String>,
+}
+
+/// `concertino.toml`; every key may also be a variable `CONCERTINO_<KEY>`.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct File {
+    listen: Option<String>,
+    data_dir: Option<PathBuf>,
+    model: Option<String>,
+    auth: Option<String>,
+    token: Option<String>,
+    enable: Option<String>,
+    allowed_hosts: Option<Vec<String>>,
+    allowed_origins: Option<Vec<String>>,
+    max_body_bytes: Option<usize>,
+    heartbeat_ms: Option<u64>,
+    stream_profile: Option<String>,
+    log: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) listen: SocketAddr,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) auth: Auth,
+    /// A token given from outside instead of the one in the data directory.
+    pub(crate) token: Option<String>,
+    pub(crate) tool_groups: Vec<tools::Group>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) origins: Vec<String>,
+    pub(crate) max_body_bytes: usize,
+    pub(crate) heartbeat: Duration,
+    pub(crate) profile: Profile,
+    pub(crate) log: String,
+    pub(crate) model: ModelConfig,
+}
+
+/// What says which model answers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModelConfig {
+    pub(crate) chosen: Option<String>,
+    pub(crate) openai_base_url: Option<String>,
+    pub(crate) openai_api_key: Option<String>,
+    pub(crate) openai_model: Option<String>,
+}
+
+impl Config {
+    pub(crate) fn read(flags: Flags) -> Result<Self> {
+        Self::layer(flags, |name| std::env::var(name).ok(), Path::new("."))
+    }
+
+    fn layer(flags: Flags, variable: impl Fn(&str) -> Option<String>, here: &Path) -> Result<Self> {
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let ours = |name: &str| variable(&format!("CONCERTINO_{name}"));
+        let list = |value: String| value.split(',').map(|item| item.trim().to_owned()).collect::<Vec<_>>();
+        let file = read_file(flags.config.as_deref(), here)?;
+
+        let listen = flags.listen.or_else(|| ours("LISTEN")).or(file.listen);
+        let listen = listen.as_deref().unwrap_or(DEFAULT_LISTEN);
+        let listen: SocketAddr =
+            listen.parse().with_context(|| format!("listen must be ADDRESS:PORT, not \"{listen}\""))?;
+        let auth = match ours("AUTH").or(file.auth).as_deref() {
+            None | Some("token") => Auth::Token,
+            Some("off") if listen.ip().is_loopback() => Auth::Off,
+            Some("off") => bail!(
+                "authentication can be switched off on loopback only; {listen} can be reached by others. \
+                 Set CONCERTINO_AUTH=token"
+            ),
+            Some(other) => bail!("auth must be \"token\" or \"off\", not \"{other}\""),
+        };
+        let data_dir = match flags.data_dir.or_else(|| ours("DATA_DIR").map(PathBuf::from)).or(file.data_dir)
+        {
+            Some(folder) => folder,
+            None => default_data_dir(variable)?,
+        };
+        let groups = ours("ENABLE").or(file.enable).unwrap_or_default();
+        let mut hosts = ours("ALLOWED_HOSTS").map(list).or(file.allowed_hosts).unwrap_or_default();
+        if !listen.ip().is_unspecified() {
+            hosts.push(listen.ip().to_string());
+        }
+        Ok(Self {
+            listen,
+            data_dir,
+            auth,
+            token: ours("TOKEN").or(file.token),
+            tool_groups: tools::Group::parse_list(&groups)?,
+            hosts,
+            origins: ours("ALLOWED_ORIGINS").map(list).or(file.allowed_origins).unwrap_or_default(),
+            max_body_bytes: number("MAX_BODY_BYTES", ours("MAX_BODY_BYTES"))?
+                .or(file.max_body_bytes)
+                .unwrap_or(32 << 20),
+            heartbeat: Duration::from_millis(
+                number("HEARTBEAT_MS", ours("HEARTBEAT_MS"))?.or(file.heartbeat_ms).unwrap_or(12_000).max(10),
+            ),
+            profile: match ours("STREAM_PROFILE").or(file.stream_profile).as_deref() {
+                None | Some("common") => Profile::Common,
+                Some("v7") => Profile::V7,
+                Some(other) => bail!("stream_profile must be \"common\" or \"v7\", not \"{other}\""),
+            },
+            log: ours("LOG").or(file.log).unwrap_or_else(|| "warn".to_owned()),
+            model: ModelConfig {
+                chosen: flags.model.or_else(|| ours("MODEL")).or(file.model),
+                openai_base_url: variable("OPENAI_BASE_URL"),
+                openai_api_key: variable("OPENAI_API_KEY"),
+                openai_model: variable("OPENAI_MODEL").or_else(|| variable("MODEL")),
+            },
+        })
+    }
+
+    /// Where a browser or the terminal client finds this server.
+    pub(crate) fn url(&self) -> String {
+        let mut address = self.listen;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        format!("http://{address}")
+    }
+}
+
+fn read_file(named: Option<&Path>, here: &Path) -> Result<File> {
+    let path = match named {
+        Some(path) => path.to_owned(),
+        None => here.join("concertino.toml"),
+    };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => toml::from_str(&text).with_context(|| format!("in {}", path.display())),
+        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(File::default()),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+fn number<T: std::str::FromStr>(name: &str, value: Option<String>) -> Result<Option<T>> {
+    match value {
+        None => Ok(None),
+        Some(text) => match text.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => bail!("CONCERTINO_{name} must be a number, not \"{text}\""),
+        },
+    }
+}
+
+fn default_data_dir(variable: impl Fn(&str) -> Option<String>) -> Result<PathBuf> {
+    if let Some(data) = variable("XDG_DATA_HOME") {
+        return Ok(PathBuf::from(data).join("concertino"));
+    }
+    let home = variable("HOME").or_else(|| variable("USERPROFILE"));
+    let home = home.context("no home folder is known; name a folder with --data-dir")?;
+    Ok(PathBuf::from(home).join(".local/share/concertino"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn layer(flags: Flags, variables: &[(&str, &str)], file: &str) -> Result<Config> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("concertino.toml"), file).unwrap();
+        let variables: HashMap<_, _> = variables.iter().copied().chain([("HOME", "/home/someone")]).collect();
+        Config::layer(flags, |name| variables.get(name).map(|value| (*value).to_owned()), folder.path())
+    }
+
+    #[test]
+    fn flags_win_over_variables_over_the_file_over_what_is_built_in() {
+        let file = "listen = \"127.0.0.1:1\"\nheartbeat_ms = 500\n";
+        let variables = [("CONCERTINO_LISTEN", "127.0.0.1:2"), ("CONCERTINO_HEARTBEAT_MS", "")];
+        let flags = Flags { listen: Some("127.0.0.1:3".to_owned()), ..Flags::default() };
+        let config = layer(flags, &variables, file).unwrap();
+        assert_eq!(config.listen.port(), 3);
+        assert_eq!(config.heartbeat, Duration::from_millis(500), "an empty variable counts as unset");
+        assert_eq!(layer(Flags::default(), &variables, file).unwrap().listen.port(), 2);
+        assert_eq!(layer(Flags::default(), &[], file).unwrap().listen.port(), 1);
+        assert_eq!(layer(Flags::default(), &[], "").unwrap().listen.port(), 4860);
+    }
+
+    #[test]
+    fn authentication_cannot_be_switched_off_beyond_loopback() {
+        let variables = [("CONCERTINO_AUTH", "off"), ("CONCERTINO_LISTEN", "0.0.0.0:4860")];
+        let error = layer(Flags::default(), &variables, "").unwrap_err().to_string();
+        assert!(error.contains("loopback only"), "{error}");
+    }
+
+    #[test]
+    fn mistakes_name_the_setting() {
+        let error = format!("{:#}", layer(Flags::default(), &[], "listn = \"x\"").unwrap_err());
+        assert!(error.contains("concertino.toml") && error.contains("listn"), "{error}");
+        let error = layer(Flags::default(), &[("CONCERTINO_ENABLE", "magic")], "").unwrap_err().to_string();
+        assert!(error.contains("conformance"), "{error}");
+    }
+}

@@ -1,0 +1,107 @@
+//! The data directory: the database, the token, and the lock that keeps a second process out.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{Read, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+use crate::config::Config;
+
+pub(crate) struct DataDir {
+    folder: PathBuf,
+}
+
+impl DataDir {
+    pub(crate) fn open(config: &Config) -> Result<Self> {
+        let folder = config.data_dir.clone();
+        fs::create_dir_all(&folder).with_context(|| {
+            format!("cannot make the data folder {}; name another with --data-dir", folder.display())
+        })?;
+        restrict(&folder, 0o700)?;
+        Ok(Self { folder })
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.folder.join("concertino.db")
+    }
+
+    /// One process per folder; the lock goes with the process.
+    pub(crate) fn lock(&self) -> Result<File> {
+        let path = self.folder.join("lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => bail!(
+                "another concertino uses {}. Stop it, or name another folder with --data-dir",
+                self.folder.display()
+            ),
+            Err(TryLockError::Error(error)) => Err(error).context("cannot lock the data folder"),
+        }
+    }
+
+    /// The first token, made when there is none; readable by its owner only.
+    pub(crate) fn token(&self, config: &Config) -> Result<String> {
+        if let Some(token) = &config.token {
+            return Ok(token.clone());
+        }
+        let path = self.folder.join("token");
+        let mut text = String::new();
+        match File::open(&path) {
+            Ok(mut file) => {
+                file.read_to_string(&mut text)?;
+                let token = text.trim();
+                if token.is_empty() {
+                    bail!("the token file {} is empty; remove it to get a new token", path.display());
+                }
+                Ok(token.to_owned())
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let token = new_token()?;
+                write_secret(&path, &token)?;
+                Ok(token)
+            }
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        }
+    }
+}
+
+/// 256 random bits.
+pub(crate) fn new_token() -> Result<String> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+pub(crate) fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+fn write_secret(path: &Path, text: &str) -> Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let mut file = options.open(path).with_context(|| format!("cannot write {}", path.display()))?;
+    writeln!(file, "{text}")?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn restrict(path: &Path, mode: u32) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+        .with_context(|| format!("cannot protect {}", path.display()))
+}
+
+#[cfg(not(unix))]
+fn restrict(_path: &Path, _mode: u32) -> Result<()> {
+    Ok(())
+}

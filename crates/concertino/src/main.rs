@@ -1,0 +1,65 @@
+//! The binary, wiring only: read the settings once, hand them down, run one command.
+
+mod commands;
+mod config;
+mod data_dir;
+mod lifecycle;
+mod model_choice;
+mod telemetry;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// An agent server in one binary.
+#[derive(Parser)]
+#[command(
+    version,
+    about,
+    after_help = "Without a command, `serve` runs. Documentation: docs/ and README.md."
+)]
+struct Arguments {
+    #[command(flatten)]
+    flags: config::Flags,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start the server (the default).
+    Serve,
+    /// Talk to a running server from the terminal.
+    Chat(commands::chat::ChatArguments),
+    /// Print the sign-in link again.
+    Link,
+    /// Add, list or remove access tokens.
+    #[command(subcommand)]
+    Token(commands::token::TokenCommand),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = config::Config::read(arguments.flags).and_then(|config| {
+        telemetry::start(&config)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let code = runtime.block_on(async {
+            match arguments.command.unwrap_or(Command::Serve) {
+                Command::Serve => commands::serve::serve(&config).await,
+                Command::Chat(arguments) => commands::chat::chat(&config, arguments).await,
+                Command::Link => commands::link::link(&config),
+                Command::Token(command) => commands::token::token(&config, command).await,
+            }
+        });
+        // Work that ignores its end (a blocking read) must not keep the process.
+        runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+        code
+    });
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("concertino: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

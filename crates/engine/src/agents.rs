@@ -1,0 +1,29 @@
+//! The agents a person can talk to.
+
+use crate::EngineError;
+
+/// An agent at work has a role, a set of tools and limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentDefinition {
+    pub name: String,
+    pub display_name: String,
+    pub prompt: String,
+    pub max_steps: u32,
+}
+
+const MAX_STEPS: u32 = 50;
+
+/// The main agent of a request; a session without a choice talks to `general`.
+pub(crate) fn main_agent(name: Option<&str>) -> Result<AgentDefinition, EngineError> {
+    match name {
+        None | Some("general" | "main" | "master") => Ok(AgentDefinition {
+            name: "general".to_owned(),
+            display_name: "General".to_owned(),
+            prompt: include_str!("agents/builtin/general.md").trim_end().to_owned(),
+            max_steps: MAX_STEPS,
+        }),
+        Some(other) => Err(EngineError::InvalidMessage(format!(
+            "There is no agent named \"{other}\". The agents are: general."
+        ))),
+    }
+}

@@ -1,0 +1,4 @@
+//! What a model is sent: the prompt and the messages of the active branch.
+
+pub(crate) mod history;
+pub(crate) mod prompt;

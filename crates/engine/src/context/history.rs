@@ -1,0 +1,157 @@
+//! Messages on the active branch → model messages. Pure, so that it can be compared in tests.
+//!
+//! Every call has a result, in call order, right after the step that made it: providers refuse anything else.
+
+use models::{AssistantContent, ModelMessage, UserContent};
+use protocol::{Part, Role, ToolCall, ToolPart, ToolState, UiMessage};
+use serde_json::{Value, json};
+
+pub(crate) fn model_messages<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Vec<ModelMessage> {
+    let mut out = Vec::new();
+    for message in messages {
+        add(&mut out, message);
+    }
+    out
+}
+
+/// Appends what one message means to a model.
+pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
+    match message.role {
+        Role::System => {}
+        Role::User => add_user(out, message),
+        Role::Assistant => {
+            message.parts.split(|part| matches!(part, Part::StepStart)).for_each(|step| add_step(out, step))
+        }
+    }
+}
+
+fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage) {
+    let content: Vec<_> = message
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text { text, .. } => Some(UserContent::Text(text.clone())),
+            Part::File { media_type, url, filename } => Some(UserContent::File {
+                media_type: media_type.clone(),
+                url: url.clone(),
+                filename: filename.clone(),
+            }),
+            _ => None,
+        })
+        .collect();
+    if !content.is_empty() {
+        out.push(ModelMessage::User { content });
+    }
+}
+
+fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part]) {
+    let mut content = Vec::new();
+    let mut results = Vec::new();
+    for part in parts {
+        match part {
+            Part::Text { text, .. } if !text.is_empty() => content.push(AssistantContent::Text(text.clone())),
+            Part::Reasoning { text, .. } if !text.is_empty() => {
+                content.push(AssistantContent::Reasoning(text.clone()));
+            }
+            Part::Tool(tool) => {
+                content.push(AssistantContent::ToolCall(call(tool)));
+                let (text, is_error) = result(&tool.state);
+                results.push(ModelMessage::Tool {
+                    call: tool.call.clone(),
+                    tool: tool.tool.clone(),
+                    text,
+                    is_error,
+                });
+            }
+            _ => {}
+        }
+    }
+    if content.iter().any(|content| !matches!(content, AssistantContent::Reasoning(_))) {
+        out.push(ModelMessage::Assistant { content });
+        out.extend(results);
+    }
+}
+
+fn call(tool: &ToolPart) -> ToolCall {
+    // Servers that read the arguments insist on an object; broken text is told in the error instead.
+    let input = tool.state.input().filter(|input| input.is_object()).cloned().unwrap_or_else(|| json!({}));
+    ToolCall { id: tool.call.clone(), name: tool.tool.clone(), input }
+}
+
+fn result(state: &ToolState) -> (String, bool) {
+    match state {
+        ToolState::OutputAvailable { output, preliminary: false, .. } => (text_of(output), false),
+        ToolState::OutputError { error_text, .. } => (error_text.clone(), true),
+        ToolState::OutputDenied { approval, .. } => {
+            let reason = approval.as_ref().and_then(|approval| approval.reason.as_deref());
+            let text = match reason {
+                Some(reason) => format!("The person did not allow this call. Their reason: {reason}"),
+                None => "The person did not allow this call.".to_owned(),
+            };
+            (text, true)
+        }
+        ToolState::OutputAvailable { .. }
+        | ToolState::InputStreaming { .. }
+        | ToolState::InputAvailable { .. }
+        | ToolState::ApprovalRequested { .. }
+        | ToolState::ApprovalResponded { .. } => {
+            ("There is no result yet; the outcome is unknown.".to_owned(), true)
+        }
+    }
+}
+
+fn text_of(output: &Value) -> String {
+    match output {
+        Value::String(text) => text.clone(),
+        output => output.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(value: Value) -> UiMessage {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn each_step_is_an_assistant_message_followed_by_its_results() {
+        let answer = message(json!({"id": "m", "role": "assistant", "parts": [
+            {"type": "step-start"},
+            {"type": "reasoning", "text": "hm", "state": "done"},
+            {"type": "text", "text": "look", "state": "done"},
+            {"type": "tool-a", "toolCallId": "1", "state": "output-available", "input": {"x": 1}, "output": {"y": 2}},
+            {"type": "tool-b", "toolCallId": "2", "state": "output-error", "input": "{", "errorText": "broken"},
+            {"type": "tool-c", "toolCallId": "3", "state": "output-denied", "input": {},
+             "approval": {"id": "p", "approved": false, "reason": "no"}},
+            {"type": "step-start"},
+            {"type": "text", "text": "done", "state": "done"},
+        ]}));
+        let sent = model_messages([&answer]);
+        let shape: Vec<_> = sent
+            .iter()
+            .map(|message| match message {
+                ModelMessage::User { .. } => "user".to_owned(),
+                ModelMessage::Assistant { content } => format!("assistant {}", content.len()),
+                ModelMessage::Tool { call, text, is_error, .. } => format!("{call} {is_error} {text}"),
+            })
+            .collect();
+        assert_eq!(
+            shape,
+            [
+                "assistant 5",
+                "1 false {\"y\":2}",
+                "2 true broken",
+                "3 true The person did not allow this call. Their reason: no",
+                "assistant 1"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_message_without_content_is_left_out() {
+        let empty = message(json!({"id": "m", "role": "assistant", "parts": [{"type": "step-start"}]}));
+        assert!(model_messages([&empty]).is_empty());
+    }
+}

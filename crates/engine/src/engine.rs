@@ -1,0 +1,318 @@
+//! The handle: what surfaces may ask of the engine. Step 2 hands over here.
+
+use std::{sync::Arc, time::Duration};
+
+use models::Model;
+use protocol::{
+    ApprovalId, Clock, IdSource, MessageId, MessageRef, PrincipalId, SessionId, Timestamp, ToolSpec,
+    WorkspaceId,
+    interaction::Interaction,
+    wire::{
+        chat::Profile,
+        rest::{SessionInfo, SessionList, SessionStatus},
+    },
+};
+use store::{RunStatus, SessionKey, SessionRecord, Store};
+use tokio::sync::oneshot;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tools::Limits;
+
+use crate::{
+    EngineError,
+    session::{
+        actor::{Command, Reply},
+        flush::Flusher,
+        registry::Registry,
+        request::{Decision, SendRequest},
+        subscribe::Viewer,
+    },
+};
+
+#[derive(Clone, Debug, Default)]
+pub struct EngineSettings {
+    pub profile: Profile,
+    pub tool_limits: Limits,
+}
+
+/// What the engine is made of; everything that differs between production and tests.
+pub struct EngineParts {
+    pub store: Arc<dyn Store>,
+    pub model: Arc<dyn Model>,
+    pub tools: tools::Registry,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<dyn IdSource>,
+    pub settings: EngineSettings,
+}
+
+/// The parts as the sessions share them.
+pub(crate) struct Parts {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) tools: tools::Registry,
+    pub(crate) tool_specs: Arc<[ToolSpec]>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+    pub(crate) settings: EngineSettings,
+    pub(crate) flusher: Arc<Flusher>,
+    pub(crate) sessions: Registry,
+    pub(crate) tasks: TaskTracker,
+    /// No new work is taken.
+    pub(crate) ending: CancellationToken,
+    /// Parent of every run's token.
+    pub(crate) runs: CancellationToken,
+}
+
+/// Who asks, and for which workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Principal {
+    pub id: PrincipalId,
+    pub workspace: WorkspaceId,
+}
+
+#[derive(Clone)]
+pub struct Engine {
+    parts: Arc<Parts>,
+}
+
+/// How many messages the history route gives when it is not told otherwise.
+const HISTORY: u32 = u32::MAX;
+
+impl Engine {
+    pub fn new(parts: EngineParts) -> Self {
+        let tool = |name: &str| parts.tools.get(name).map(|tool| tool.spec().clone());
+        let tool_specs = parts.tools.names().filter_map(tool).collect();
+        let parts = Arc::new(Parts {
+            store: parts.store,
+            model: parts.model,
+            tools: parts.tools,
+            tool_specs,
+            clock: parts.clock,
+            ids: parts.ids,
+            settings: parts.settings,
+            flusher: Arc::default(),
+            sessions: Registry::default(),
+            tasks: TaskTracker::new(),
+            ending: CancellationToken::new(),
+            runs: CancellationToken::new(),
+        });
+        let flusher = Arc::clone(&parts.flusher);
+        let end = parts.ending.clone();
+        parts.tasks.spawn(async move { flusher.run(end).await });
+        Self { parts }
+    }
+
+    /// Takes up the runs that were on when the last process ended; gives how many.
+    pub async fn recover(&self) -> Result<usize, EngineError> {
+        let running = self.parts.store.running().await?;
+        let count = running.len();
+        for (key, _) in running {
+            if let Some(record) = self.parts.store.session_by_key(key).await? {
+                self.parts.sessions.tell(&self.parts, (record.workspace, record.id), Command::Recover)?;
+            }
+        }
+        Ok(count)
+    }
+
+    /// A message, an edit, a retry or answers; gives the stream of what comes of it.
+    pub async fn send(&self, request: SendRequest) -> Result<Viewer, EngineError> {
+        let name = (request.workspace.clone(), request.session.clone());
+        self.ask(name.0, name.1, |reply| Command::Send { request, reply }).await
+    }
+
+    /// The stream of the run that is on, from the beginning of its message.
+    pub async fn watch(
+        &self,
+        workspace: WorkspaceId,
+        session: SessionId,
+    ) -> Result<Option<Viewer>, EngineError> {
+        self.ask(workspace, session, |reply| Command::Watch { reply }).await
+    }
+
+    /// Returns when the run has ended; `false` when there was nothing to stop.
+    pub async fn stop(&self, workspace: WorkspaceId, session: SessionId) -> Result<bool, EngineError> {
+        self.ask(workspace, session, |reply| Command::Stop { reply }).await
+    }
+
+    pub async fn answer(
+        &self,
+        workspace: WorkspaceId,
+        approval: ApprovalId,
+        decision: Decision,
+    ) -> Result<Interaction, EngineError> {
+        let session = self.interaction(&workspace, &approval).await?.0;
+        self.ask(workspace.clone(), session, |reply| Command::Answer {
+            approval: approval.clone(),
+            decision,
+            reply,
+        })
+        .await?;
+        Ok(self.interaction(&workspace, &approval).await?.1)
+    }
+
+    pub async fn interaction(
+        &self,
+        workspace: &WorkspaceId,
+        approval: &ApprovalId,
+    ) -> Result<(SessionId, Interaction), EngineError> {
+        let found = self.parts.store.interaction(workspace, approval).await?;
+        found.ok_or(EngineError::ApprovalNotFound)
+    }
+
+    /// Makes the branch through this message the active one; gives its leaf.
+    pub async fn choose_branch(
+        &self,
+        workspace: WorkspaceId,
+        session: SessionId,
+        at: MessageId,
+    ) -> Result<MessageRef, EngineError> {
+        self.ask(workspace, session, |reply| Command::Branch { at, reply }).await
+    }
+
+    /// The active branch as JSON messages, oldest first; the message of a run in progress is left out.
+    pub async fn history(
+        &self,
+        workspace: &WorkspaceId,
+        session: &SessionId,
+        before: Option<&MessageId>,
+        limit: Option<u32>,
+    ) -> Result<Vec<String>, EngineError> {
+        let record = self.record(workspace, session).await?;
+        let leaf = match before {
+            Some(id) => {
+                let message = self.parts.store.message(record.key, id).await?;
+                message.ok_or_else(|| EngineError::MessageNotFound(id.clone()))?.parent
+            }
+            None => self.visible_leaf(&record).await?,
+        };
+        let Some(leaf) = leaf else { return Ok(Vec::new()) };
+        let branch = self.parts.store.branch(record.key, &leaf, limit.unwrap_or(HISTORY)).await?;
+        Ok(branch.into_iter().map(|message| message.body).collect())
+    }
+
+    async fn visible_leaf(&self, record: &SessionRecord) -> Result<Option<MessageRef>, EngineError> {
+        if let Some((id, RunStatus::Running)) = &record.last_run
+            && let Some(run) = self.parts.store.run(record.key, id).await?
+        {
+            // While a run goes on after a pause, the message as it was at the pause is all there is to show.
+            let paused = self.parts.store.message(record.key, &run.message).await?;
+            return Ok(Some(paused.map_or(run.answers, |message| message.reference)));
+        }
+        Ok(record.active_leaf.clone())
+    }
+
+    pub async fn session(
+        &self,
+        workspace: &WorkspaceId,
+        session: &SessionId,
+    ) -> Result<SessionInfo, EngineError> {
+        Ok(info(self.record(workspace, session).await?))
+    }
+
+    pub async fn sessions(
+        &self,
+        workspace: &WorkspaceId,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Result<SessionList, EngineError> {
+        let before = cursor.map(parse_cursor).transpose()?;
+        let page = self.parts.store.sessions(workspace, before, limit).await?;
+        let next_cursor = page
+            .sessions
+            .last()
+            .filter(|_| page.more)
+            .map(|last| format!("{}-{}", last.updated_at.0, last.key.0));
+        Ok(SessionList { sessions: page.sessions.into_iter().map(info).collect(), next_cursor })
+    }
+
+    pub async fn rename(
+        &self,
+        workspace: &WorkspaceId,
+        session: &SessionId,
+        title: Option<String>,
+    ) -> Result<SessionInfo, EngineError> {
+        let record = self.record(workspace, session).await?;
+        self.parts.store.rename_session(record.key, title).await?;
+        self.session(workspace, session).await
+    }
+
+    /// Stops what runs and removes everything of the session.
+    pub async fn delete(&self, workspace: WorkspaceId, session: SessionId) -> Result<(), EngineError> {
+        self.ask(workspace, session, |reply| Command::Delete { reply }).await
+    }
+
+    /// Whose token this is, by its SHA-256.
+    pub async fn principal(&self, sha256: &[u8; 32]) -> Result<Option<Principal>, EngineError> {
+        let token = self.parts.store.token(sha256).await?;
+        Ok(token.map(|token| Principal { id: token.principal, workspace: token.workspace }))
+    }
+
+    /// What the model and the tools are called, for the start-up line and the landing page.
+    pub fn model_name(&self) -> &str {
+        self.parts.model.name()
+    }
+
+    pub fn tool_specs(&self) -> &[ToolSpec] {
+        &self.parts.tool_specs
+    }
+
+    pub fn live_sessions(&self) -> usize {
+        self.parts.sessions.count()
+    }
+
+    /// Takes no new work, gives runs the grace period, and leaves the rest to be taken up by the next process.
+    pub async fn shut_down(&self, grace: Duration) {
+        self.parts.ending.cancel();
+        self.parts.tasks.close();
+        if tokio::time::timeout(grace, self.parts.tasks.wait()).await.is_err() {
+            tracing::info!("runs that are still on will be taken up at the next start");
+        }
+    }
+
+    async fn record(
+        &self,
+        workspace: &WorkspaceId,
+        session: &SessionId,
+    ) -> Result<SessionRecord, EngineError> {
+        let record = self.parts.store.session(workspace, session).await?;
+        record.ok_or(EngineError::SessionNotFound)
+    }
+
+    async fn ask<T>(
+        &self,
+        workspace: WorkspaceId,
+        session: SessionId,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<T, EngineError> {
+        let (reply, answer) = oneshot::channel();
+        self.parts.sessions.tell(&self.parts, (workspace, session), command(reply))?;
+        answer.await.map_err(|_| EngineError::ShuttingDown)?
+    }
+}
+
+fn info(record: SessionRecord) -> SessionInfo {
+    let (status, last_run) = match record.last_run {
+        None => (SessionStatus::Idle, None),
+        Some((_, RunStatus::Running)) => (SessionStatus::Running, None),
+        Some((_, RunStatus::Parked)) => (SessionStatus::Waiting, None),
+        Some((_, RunStatus::Ended(end))) => (SessionStatus::Idle, Some(end)),
+    };
+    SessionInfo {
+        id: record.id,
+        title: record.title,
+        created_at: record.created_at,
+        updated_at: record.updated_at,
+        message_count: record.message_count,
+        status,
+        last_run,
+        active_leaf: record.active_leaf.map(|leaf| leaf.id),
+    }
+}
+
+fn parse_cursor(cursor: &str) -> Result<(Timestamp, SessionKey), EngineError> {
+    cursor
+        .split_once('-')
+        .and_then(|(time, key)| Some((Timestamp(time.parse().ok()?), SessionKey(key.parse().ok()?))))
+        .ok_or_else(|| {
+            EngineError::InvalidMessage("cursor must be the nextCursor of the page before.".to_owned())
+        })
+}

@@ -1,0 +1,57 @@
+//! Why the engine refuses: each error has a code and a sentence for the person.
+
+use protocol::ErrorCode;
+use store::StoreError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error("{0}")]
+    InvalidMessage(String),
+    #[error("There is no such chat.")]
+    SessionNotFound,
+    #[error("There is no message {0} in this chat.")]
+    MessageNotFound(protocol::MessageId),
+    #[error("This approval was never asked for, or belongs to another chat.")]
+    ApprovalNotFound,
+    #[error(
+        "This chat is still working on an answer. Stop it or wait, or send with whenBusy \"queue\" or \"interrupt\"."
+    )]
+    Busy,
+    #[error("Too many messages are waiting in this chat; at most {0} can wait.")]
+    QueueFull(usize),
+    #[error(
+        "A message with this id was sent before with other content. Use a new id, or edit it by naming it in messageId."
+    )]
+    IdConflict,
+    #[error("This approval was answered before, otherwise.")]
+    ApprovalSettled,
+    #[error("The answer carries another input than the one that was asked about. Nothing was run.")]
+    ApprovalAltered,
+    #[error("{0}")]
+    NothingToContinue(&'static str),
+    #[error("The server is shutting down. Send again in a moment.")]
+    ShuttingDown,
+    #[error("The chat could not be stored. Nothing was lost; send again in a moment.")]
+    Store(#[from] StoreError),
+}
+
+impl EngineError {
+    /// Exhaustive on purpose: a new error does not compile until it has a code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::InvalidMessage(_) => ErrorCode::InvalidMessage,
+            Self::SessionNotFound => ErrorCode::SessionNotFound,
+            Self::MessageNotFound(_) => ErrorCode::MessageNotFound,
+            Self::ApprovalNotFound => ErrorCode::ApprovalNotFound,
+            Self::Busy => ErrorCode::SessionBusy,
+            Self::QueueFull(_) => ErrorCode::TooManyRequests,
+            Self::IdConflict => ErrorCode::IdConflict,
+            Self::ApprovalSettled => ErrorCode::ApprovalSettled,
+            Self::ApprovalAltered => ErrorCode::ApprovalAltered,
+            Self::NothingToContinue(_) => ErrorCode::NothingToContinue,
+            Self::ShuttingDown => ErrorCode::ShuttingDown,
+            Self::Store(StoreError::Conflict | StoreError::Unavailable(_)) => ErrorCode::StoreUnavailable,
+            Self::Store(StoreError::Corrupt(_)) => ErrorCode::Internal,
+        }
+    }
+}

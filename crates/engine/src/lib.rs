@@ -1,0 +1,21 @@
+//! The only crate that decides: one actor per live session, the agent loop, approvals, branches.
+//!
+//! The path of a chat request goes through `engine.rs` (the handle) → `session/actor.rs` (one run at a time, else
+//! busy) → `run/lifecycle.rs` (exactly one end) → `run/drive.rs` with `run/turn.rs` (the loop) →
+//! `run/call_model.rs`, `run/call_tools.rs` → `session/log.rs` (number, store, tell).
+
+pub mod agents;
+mod context;
+mod engine;
+mod error;
+mod run;
+mod session;
+mod system;
+
+pub use engine::{Engine, EngineParts, EngineSettings, Principal};
+pub use error::EngineError;
+pub use session::{
+    request::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest},
+    subscribe::{ViewError, Viewer},
+};
+pub use system::{RandomIds, SystemClock};

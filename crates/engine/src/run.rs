@@ -1,0 +1,9 @@
+//! One run: a user turn being worked on, from the message to its one end.
+
+pub(crate) mod call_model;
+pub(crate) mod call_tools;
+pub(crate) mod drive;
+pub(crate) mod frame;
+pub(crate) mod lifecycle;
+pub(crate) mod resume;
+pub(crate) mod turn;

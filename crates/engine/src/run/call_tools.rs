@@ -1,0 +1,244 @@
+//! All calls of one step run together and end together; nothing outlives the step. Step 7 of a chat request.
+//!
+//! Results are settled in call order, whatever finishes first. What a running tool shows goes through one bounded
+//! channel to the driver, the only writer of the log.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use protocol::{FoldError, ToolCallId, ToolOutcome};
+use serde_json::Value;
+use tokio::{sync::mpsc, task::JoinSet, time::Instant};
+use tools::{Emit, Notes, Outcome, ToolCtx, ToolError};
+
+use super::{
+    drive::{RunCtx, RunStop},
+    frame::Frame,
+    turn::{Plan, PlannedCall},
+};
+use crate::session::log::{LogWriter, SessionLog};
+
+/// How long a cancelled call may take to clean up.
+const GRACE: Duration = Duration::from_millis(1500);
+/// Snapshots of one call follow each other at least this far apart.
+const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(150);
+const SIGNALS: usize = 64;
+
+const UNKNOWN: &str = "The outcome of this call is unknown: the server restarted while it ran. \
+     Check what happened before you repeat it.";
+
+pub(crate) async fn call_tools(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    calls: Vec<PlannedCall>,
+) -> Result<(), RunStop> {
+    let (show, mut shown) = mpsc::channel(SIGNALS);
+    let mut running = JoinSet::new();
+    let mut outcomes: Vec<Option<ToolOutcome>> = Vec::with_capacity(calls.len());
+    for (place, planned) in calls.iter().enumerate() {
+        outcomes.push(match &planned.plan {
+            Plan::Run => {
+                let task = run_one(run.clone(), planned.clone(), show.clone(), Arc::clone(writer.log()));
+                running.spawn(async move { (place, task.await) });
+                None
+            }
+            Plan::Deny(reason) => Some(ToolOutcome::Denied { reason: reason.clone() }),
+            Plan::Unknown | Plan::Ask | Plan::Wait => {
+                Some(ToolOutcome::Failed { message: UNKNOWN.to_owned() })
+            }
+        });
+    }
+    drop(show);
+
+    let mut snapshots = Snapshots::default();
+    let mut settled = 0;
+    loop {
+        while let Some(outcome) = outcomes.get_mut(settled).and_then(Option::take) {
+            frame.settle(&calls[settled].call.id, outcome)?;
+            settled += 1;
+        }
+        writer.append(frame.take(), Vec::new()).await?;
+        if settled == calls.len() {
+            return Ok(());
+        }
+        tokio::select! {
+            biased;
+            () = run.cancel.cancelled() => {
+                wind_down(&mut running).await;
+                return Err(RunStop::Cancelled);
+            }
+            Some(signal) = shown.recv() => show_signal(frame, &mut snapshots, signal)?,
+            () = snapshots.due() => {
+                for (call, output) in snapshots.drain() {
+                    frame.progress(&call, output)?;
+                }
+            }
+            Some(done) = running.join_next() => {
+                // A task that was aborted or panicked outside the tool leaves its place open; see below.
+                if let Ok((place, outcome)) = done {
+                    outcomes[place] = Some(outcome);
+                }
+                // What the call pushed before it ended belongs before its result.
+                while let Ok(signal) = shown.try_recv() {
+                    show_signal(frame, &mut snapshots, signal)?;
+                }
+            }
+            else => {
+                for outcome in outcomes.iter_mut().skip(settled).filter(|outcome| outcome.is_none()) {
+                    *outcome = Some(ToolOutcome::Failed { message: "the tool broke off".to_owned() });
+                }
+            }
+        }
+    }
+}
+
+fn show_signal(frame: &mut Frame, snapshots: &mut Snapshots, signal: Signal) -> Result<(), FoldError> {
+    match signal {
+        Signal::Progress { call, output } => match snapshots.take_in(&call, output) {
+            Some(output) => frame.progress(&call, output),
+            None => Ok(()),
+        },
+        Signal::Data { name, id, data, transient } => frame.data(name, id, data, transient),
+    }
+}
+
+async fn run_one(
+    run: RunCtx,
+    planned: PlannedCall,
+    show: mpsc::Sender<Signal>,
+    log: Arc<SessionLog>,
+) -> ToolOutcome {
+    let call = planned.call;
+    let failed = |message: String| ToolOutcome::Failed { message };
+    let Some(tool) = run.parts.tools.get(&call.name) else {
+        return failed(format!("There is no tool named \"{}\" any more.", call.name));
+    };
+    let prepared = match tool.prepare(&call.input) {
+        Ok(prepared) => prepared,
+        Err(error) => return failed(error.to_string()),
+    };
+    let ctx = ToolCtx {
+        call: call.id.clone(),
+        cancel: run.cancel.child_token(),
+        clock: Arc::clone(&run.parts.clock),
+        timezone: run.options.timezone.clone(),
+        emit: Arc::new(Show { call: call.id.clone(), show }),
+        notes: Arc::new(SessionNotes { log }),
+    };
+    match tools::execute(prepared, ctx, run.parts.settings.tool_limits).await {
+        Outcome::Done(output) => ToolOutcome::Done { output },
+        Outcome::Failed(message) => failed(message),
+        Outcome::Cancelled => failed("stopped before this call had a result".to_owned()),
+        Outcome::Defect(error) => {
+            tracing::error!(tool = call.name, %error, "a tool failed inside");
+            failed("The tool failed inside; this is a defect of the tool, not of your call.".to_owned())
+        }
+    }
+}
+
+/// Cancelled calls get a moment to clean up, then they are dropped.
+async fn wind_down(running: &mut JoinSet<(usize, ToolOutcome)>) {
+    let all = async { while running.join_next().await.is_some() {} };
+    if tokio::time::timeout(GRACE, all).await.is_err() {
+        running.abort_all();
+    }
+}
+
+enum Signal {
+    Progress { call: ToolCallId, output: Value },
+    Data { name: String, id: Option<String>, data: Value, transient: bool },
+}
+
+/// Coalesces snapshots: the first at once, then one per interval, the newest wins, none is left behind.
+#[derive(Default)]
+struct Snapshots {
+    next: HashMap<ToolCallId, Instant>,
+    held: HashMap<ToolCallId, Value>,
+}
+
+impl Snapshots {
+    fn take_in(&mut self, call: &ToolCallId, output: Value) -> Option<Value> {
+        let now = Instant::now();
+        match self.next.get(call) {
+            Some(next) if *next > now => {
+                self.held.insert(call.clone(), output);
+                None
+            }
+            _ => {
+                self.next.insert(call.clone(), now + SNAPSHOT_INTERVAL);
+                Some(output)
+            }
+        }
+    }
+
+    async fn due(&self) {
+        match self.held.keys().filter_map(|call| self.next.get(call)).min() {
+            Some(next) => tokio::time::sleep_until(*next).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn drain(&mut self) -> Vec<(ToolCallId, Value)> {
+        let now = Instant::now();
+        let due: Vec<_> = self
+            .held
+            .keys()
+            .filter(|call| self.next.get(*call).is_none_or(|next| *next <= now))
+            .cloned()
+            .collect();
+        due.into_iter()
+            .filter_map(|call| {
+                self.next.insert(call.clone(), now + SNAPSHOT_INTERVAL);
+                self.held.remove(&call).map(|output| (call, output))
+            })
+            .collect()
+    }
+}
+
+struct Show {
+    call: ToolCallId,
+    show: mpsc::Sender<Signal>,
+}
+
+impl Show {
+    async fn send(&self, signal: Signal) {
+        // After the step nobody listens, and nothing is shown any more.
+        drop(self.show.send(signal).await);
+    }
+}
+
+#[async_trait]
+impl Emit for Show {
+    async fn progress(&self, output: Value) {
+        self.send(Signal::Progress { call: self.call.clone(), output }).await;
+    }
+
+    async fn data(&self, name: &str, id: Option<&str>, data: Value) {
+        let (name, id) = (name.to_owned(), id.map(str::to_owned));
+        self.send(Signal::Data { name, id, data, transient: false }).await;
+    }
+
+    async fn transient(&self, name: &str, data: Value) {
+        self.send(Signal::Data { name: name.to_owned(), id: None, data, transient: true }).await;
+    }
+}
+
+struct SessionNotes {
+    log: Arc<SessionLog>,
+}
+
+#[async_trait]
+impl Notes for SessionNotes {
+    async fn latest(&self, name: &str) -> Result<Option<Value>, ToolError> {
+        let read = async {
+            // A part pushed a moment ago may still wait for the flusher.
+            self.log.flush(Vec::new(), false).await?;
+            match self.log.key() {
+                Some(key) => self.log.store().latest_data(key, name).await,
+                None => Ok(None),
+            }
+        };
+        read.await.map_err(|error| ToolError::Fatal(Box::new(error)))
+    }
+}

@@ -1,0 +1,75 @@
+//! The loop around the turn: does what [`Turn::next`] says until the run is done or waits. Step 5.
+
+use std::sync::Arc;
+
+use models::{ModelError, ModelMessage};
+use protocol::{FinishReason, FoldError, RunId, RunOptions};
+use store::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    call_model::call_model,
+    call_tools::call_tools,
+    frame::Frame,
+    turn::{Step, Turn},
+};
+use crate::{agents::AgentDefinition, engine::Parts, session::log::LogWriter};
+
+/// What every step of a run needs.
+#[derive(Clone)]
+pub(crate) struct RunCtx {
+    pub(crate) parts: Arc<Parts>,
+    pub(crate) run: RunId,
+    pub(crate) agent: AgentDefinition,
+    pub(crate) options: RunOptions,
+    /// The branch before this run's message.
+    pub(crate) history: Arc<Vec<ModelMessage>>,
+    pub(crate) cancel: CancellationToken,
+}
+
+pub(crate) enum Driven {
+    Done(FinishReason),
+    Parked,
+}
+
+/// Why a run ended early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunStop {
+    #[error("stopped")]
+    Cancelled,
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Events came in an order that makes no message.
+    #[error(transparent)]
+    Order(#[from] FoldError),
+}
+
+pub(crate) async fn drive(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    mut turn: Turn,
+) -> Result<Driven, RunStop> {
+    loop {
+        match turn.next() {
+            Step::CallModel(offer) => {
+                frame.finish_step()?;
+                turn.model_said(call_model(run, frame, writer, offer).await?);
+            }
+            Step::CallTools(calls) => call_tools(run, frame, writer, calls).await?,
+            Step::Park(questions) => {
+                for call in questions {
+                    frame.ask(run.parts.ids.approval(), call)?;
+                }
+                frame.finish_step()?;
+                return Ok(Driven::Parked);
+            }
+            Step::Done(reason) => {
+                frame.finish_step()?;
+                return Ok(Driven::Done(reason));
+            }
+        }
+    }
+}

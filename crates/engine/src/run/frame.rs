@@ -1,0 +1,359 @@
+//! A frame as it is written into the log: the state machine between the agent loop and the wire. Pure.
+//!
+//! It opens a step at the first thing a model says, closes segments at tool calls, tool results and the end of a
+//! model turn, makes call ids unique, settles every call exactly once, and always ends with one close. The state
+//! is what the events say: a frame is rebuilt by applying the log.
+
+use std::collections::HashSet;
+
+use protocol::{
+    ApprovalId, FoldError, FrameEnd, IdSource, MessageFold, MessageId, RunId, SegmentKind, SessionEvent,
+    ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
+};
+use serde_json::{Map, Value, json};
+
+pub(crate) struct Frame {
+    fold: MessageFold,
+    step_open: bool,
+    open: Option<(u32, SegmentKind)>,
+    next_segment: u32,
+    has_text: bool,
+    calls: HashSet<ToolCallId>,
+    usage: Usage,
+    steps: u32,
+    closed: bool,
+    out: Vec<SessionEvent>,
+}
+
+impl Frame {
+    pub(crate) fn new(message: MessageId) -> Self {
+        Self {
+            fold: MessageFold::new(message),
+            step_open: false,
+            open: None,
+            next_segment: 0,
+            has_text: false,
+            calls: HashSet::new(),
+            usage: Usage::default(),
+            steps: 0,
+            closed: false,
+            out: Vec::new(),
+        }
+    }
+
+    /// The frame as the log left it.
+    pub(crate) fn rebuild<'a>(
+        message: MessageId,
+        events: impl IntoIterator<Item = &'a SessionEvent>,
+    ) -> Result<Self, FoldError> {
+        let mut frame = Self::new(message);
+        for event in events {
+            frame.apply(event)?;
+        }
+        Ok(frame)
+    }
+
+    pub(crate) fn message(&self) -> &UiMessage {
+        self.fold.message()
+    }
+
+    pub(crate) fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    pub(crate) fn has_text(&self) -> bool {
+        self.has_text
+    }
+
+    /// What was written since the last call.
+    pub(crate) fn take(&mut self) -> Vec<SessionEvent> {
+        std::mem::take(&mut self.out)
+    }
+
+    pub(crate) fn open(&mut self, metadata: Map<String, Value>) -> Result<(), FoldError> {
+        let message = self.id();
+        self.put(SessionEvent::FrameOpened { message, metadata })
+    }
+
+    /// Text or reasoning; an empty delta opens nothing.
+    pub(crate) fn say(&mut self, kind: SegmentKind, delta: String) -> Result<(), FoldError> {
+        if delta.is_empty() {
+            return Ok(());
+        }
+        let segment = match self.open {
+            Some((segment, open)) if open == kind => segment,
+            _ => {
+                self.close_segment()?;
+                self.start_step()?;
+                let segment = self.next_segment;
+                let message = self.id();
+                self.put(SessionEvent::SegmentOpened { message, segment, kind })?;
+                segment
+            }
+        };
+        let message = self.id();
+        self.put(SessionEvent::SegmentDelta { message, segment, kind, delta })
+    }
+
+    /// A call begins; gives the id it is known by from here on.
+    pub(crate) fn start_call(
+        &mut self,
+        id: Option<&str>,
+        tool: &str,
+        ids: &dyn IdSource,
+    ) -> Result<ToolCallId, FoldError> {
+        self.close_segment()?;
+        self.start_step()?;
+        let call = id
+            .and_then(|id| ToolCallId::from_outside(id).ok())
+            .filter(|call| !self.calls.contains(call))
+            .unwrap_or_else(|| ids.tool_call());
+        let message = self.id();
+        self.put(SessionEvent::ToolInputStarted { message, call: call.clone(), tool: tool.to_owned() })?;
+        Ok(call)
+    }
+
+    pub(crate) fn call_input(&mut self, call: &ToolCallId, delta: String) -> Result<(), FoldError> {
+        if delta.is_empty() {
+            return Ok(());
+        }
+        let message = self.id();
+        self.put(SessionEvent::ToolInputDelta { message, call: call.clone(), delta })
+    }
+
+    pub(crate) fn request(&mut self, call: ToolCall) -> Result<(), FoldError> {
+        self.close_segment()?;
+        self.start_step()?;
+        let message = self.id();
+        self.put(SessionEvent::ToolRequested { message, call })
+    }
+
+    pub(crate) fn reject(
+        &mut self,
+        call: &ToolCallId,
+        tool: &str,
+        input: Value,
+        error: String,
+    ) -> Result<(), FoldError> {
+        self.close_segment()?;
+        self.start_step()?;
+        let (message, call, tool) = (self.id(), call.clone(), tool.to_owned());
+        self.put(SessionEvent::ToolRejected { message, call, tool, input, error })
+    }
+
+    /// The model's turn is over: nothing of it stays open.
+    pub(crate) fn end_model_turn(
+        &mut self,
+        model: &str,
+        usage: Usage,
+        duration_ms: u64,
+    ) -> Result<(), FoldError> {
+        self.close_segment()?;
+        let message = self.id();
+        self.put(SessionEvent::ModelCalled { message, model: model.to_owned(), usage, duration_ms })
+    }
+
+    /// A snapshot of a running call; dropped once the call is settled.
+    pub(crate) fn progress(&mut self, call: &ToolCallId, output: Value) -> Result<(), FoldError> {
+        if self.is_settled(call) != Some(false) {
+            return Ok(());
+        }
+        let message = self.id();
+        self.put(SessionEvent::ToolProgress { message, call: call.clone(), output })
+    }
+
+    pub(crate) fn data(
+        &mut self,
+        name: String,
+        id: Option<String>,
+        data: Value,
+        transient: bool,
+    ) -> Result<(), FoldError> {
+        let message = self.id();
+        self.put(SessionEvent::DataPushed { message, name, id, data, transient })
+    }
+
+    /// The one result of a call. A second one is dropped; one for a call nobody announced is announced first.
+    pub(crate) fn settle(&mut self, call: &ToolCallId, outcome: ToolOutcome) -> Result<(), FoldError> {
+        self.close_segment()?;
+        match self.is_settled(call) {
+            Some(true) => return Ok(()),
+            Some(false) => {}
+            None => {
+                let input = json!({});
+                self.request(ToolCall { id: call.clone(), name: "unknown".to_owned(), input })?;
+            }
+        }
+        let message = self.id();
+        self.put(SessionEvent::ToolSettled { message, call: call.clone(), outcome })
+    }
+
+    pub(crate) fn ask(&mut self, approval: ApprovalId, call: ToolCall) -> Result<(), FoldError> {
+        let message = self.id();
+        self.put(SessionEvent::ApprovalAsked { message, approval, call })
+    }
+
+    pub(crate) fn answer(
+        &mut self,
+        approval: ApprovalId,
+        approved: bool,
+        reason: Option<String>,
+        withdrawn: bool,
+    ) -> Result<(), FoldError> {
+        let message = self.id();
+        self.put(SessionEvent::ApprovalAnswered { message, approval, approved, reason, withdrawn })
+    }
+
+    /// The run waits for a person.
+    pub(crate) fn park(&mut self, run: RunId) -> Result<(), FoldError> {
+        self.finish_step()?;
+        let message = self.id();
+        self.put(SessionEvent::RunParked { run, message })
+    }
+
+    /// The run goes on; what a crash left open is closed first.
+    pub(crate) fn go_on(&mut self, run: RunId) -> Result<(), FoldError> {
+        for (call, tool, state) in self.open_calls() {
+            if let ToolState::InputStreaming { raw } = state {
+                let error = "the server restarted before this call was complete".to_owned();
+                self.reject(&call, &tool, Value::String(raw), error)?;
+            }
+        }
+        self.finish_step()?;
+        let message = self.id();
+        self.put(SessionEvent::RunResumed { run, message })
+    }
+
+    pub(crate) fn finish_step(&mut self) -> Result<(), FoldError> {
+        self.close_segment()?;
+        if self.step_open {
+            let message = self.id();
+            self.put(SessionEvent::StepFinished { message })?;
+        }
+        Ok(())
+    }
+
+    /// Closes everything that is open, settles every call, and ends the message. Once.
+    pub(crate) fn close(&mut self, end: FrameEnd) -> Result<(), FoldError> {
+        if self.closed {
+            return Ok(());
+        }
+        self.close_segment()?;
+        let why = match &end {
+            FrameEnd::Cancelled => "stopped before this call had a result",
+            FrameEnd::Failed { .. } => "the run failed before this call had a result",
+            FrameEnd::Finished { .. } => "the run ended before this call had a result",
+        };
+        self.settle_open_calls(why)?;
+        self.finish_step()?;
+        let message = self.id();
+        let (status, reason) = match &end {
+            FrameEnd::Finished { reason } => ("finished", Some(*reason)),
+            FrameEnd::Cancelled => ("cancelled", None),
+            FrameEnd::Failed { .. } => ("failed", None),
+        };
+        let mut metadata = Map::new();
+        metadata.insert("status".to_owned(), json!(status));
+        if let Some(reason) = reason {
+            metadata.insert("finishReason".to_owned(), json!(reason));
+        }
+        if let FrameEnd::Failed { message } = &end {
+            metadata.insert("error".to_owned(), json!(message));
+        }
+        if !self.usage.is_empty() {
+            metadata.insert("usage".to_owned(), json!(self.usage));
+        }
+        if reason.is_some() {
+            self.put(SessionEvent::FrameClosed { message, end, metadata })
+        } else {
+            // `abort` and `error` cannot carry metadata.
+            self.put(SessionEvent::MetadataAdded { message: message.clone(), metadata })?;
+            self.put(SessionEvent::FrameClosed { message, end, metadata: Map::new() })
+        }
+    }
+
+    /// Calls without a result, with what is known of them.
+    pub(crate) fn open_calls(&self) -> Vec<(ToolCallId, String, ToolState)> {
+        self.message()
+            .tool_parts()
+            .filter(|tool| !tool.state.is_settled())
+            .map(|tool| (tool.call.clone(), tool.tool.clone(), tool.state.clone()))
+            .collect()
+    }
+
+    pub(crate) fn settle_open_calls(&mut self, why: &str) -> Result<(), FoldError> {
+        for (call, tool, state) in self.open_calls() {
+            match state {
+                ToolState::InputStreaming { raw } => {
+                    self.reject(&call, &tool, Value::String(raw), why.to_owned())?;
+                }
+                ToolState::ApprovalRequested { approval, .. } => {
+                    self.answer(approval, false, Some(why.to_owned()), true)?;
+                    self.settle(&call, ToolOutcome::Denied { reason: Some(why.to_owned()) })?;
+                }
+                _ => self.settle(&call, ToolOutcome::Failed { message: why.to_owned() })?,
+            }
+        }
+        Ok(())
+    }
+
+    fn id(&self) -> MessageId {
+        self.message().id.clone()
+    }
+
+    fn is_settled(&self, call: &ToolCallId) -> Option<bool> {
+        self.message().tool_parts().rfind(|tool| tool.call == *call).map(|tool| tool.state.is_settled())
+    }
+
+    fn start_step(&mut self) -> Result<(), FoldError> {
+        if self.step_open {
+            return Ok(());
+        }
+        let message = self.id();
+        self.put(SessionEvent::StepStarted { message })
+    }
+
+    fn close_segment(&mut self) -> Result<(), FoldError> {
+        match self.open {
+            Some((segment, kind)) => {
+                let message = self.id();
+                self.put(SessionEvent::SegmentClosed { message, segment, kind })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn put(&mut self, event: SessionEvent) -> Result<(), FoldError> {
+        self.apply(&event)?;
+        self.out.push(event);
+        Ok(())
+    }
+
+    fn apply(&mut self, event: &SessionEvent) -> Result<(), FoldError> {
+        self.fold.event(event)?;
+        match event {
+            SessionEvent::StepStarted { .. } => {
+                self.step_open = true;
+                self.steps += 1;
+            }
+            SessionEvent::StepFinished { .. } => self.step_open = false,
+            SessionEvent::SegmentOpened { segment, kind, .. } => {
+                self.open = Some((*segment, *kind));
+                self.next_segment = segment + 1;
+                self.has_text |= *kind == SegmentKind::Text;
+            }
+            SessionEvent::SegmentClosed { .. } => self.open = None,
+            SessionEvent::ToolInputStarted { call, .. } | SessionEvent::ToolRejected { call, .. } => {
+                self.calls.insert(call.clone());
+            }
+            SessionEvent::ToolRequested { call, .. } => {
+                self.calls.insert(call.id.clone());
+            }
+            SessionEvent::ModelCalled { usage, .. } => self.usage += *usage,
+            SessionEvent::FrameClosed { .. } => self.closed = true,
+            SessionEvent::RunResumed { .. } => self.closed = false,
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! A run from its first model call to its pause or its one end, whatever happens in between. Step 4.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures::FutureExt;
+use protocol::{FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
+use store::StoreError;
+
+use super::{
+    drive::{Driven, RunCtx, RunStop, drive},
+    frame::Frame,
+    turn::Turn,
+};
+use crate::{
+    context::history,
+    engine::Parts,
+    session::log::{LogWriter, SessionLog},
+};
+
+/// Runs to the pause or the end, and gives the right to append back.
+pub(crate) async fn run(
+    mut run: RunCtx,
+    answers: MessageRef,
+    mut writer: LogWriter,
+    mut frame: Frame,
+    turn: Turn,
+) -> LogWriter {
+    let driven = AssertUnwindSafe(async {
+        run.history = Arc::new(history_before(&run.parts, writer.log(), &answers).await?);
+        drive(&run, &mut frame, &mut writer, turn).await
+    })
+    .catch_unwind()
+    .await;
+    let end = match driven {
+        Ok(Ok(Driven::Done(reason))) => (FrameEnd::Finished { reason }, RunEnd::Finished),
+        Ok(Ok(Driven::Parked)) => {
+            return match park(&run, &mut writer, &mut frame).await {
+                Ok(()) => writer,
+                Err(stop) => give_up(writer, &stop),
+            };
+        }
+        Ok(Err(RunStop::Cancelled)) => (FrameEnd::Cancelled, RunEnd::Cancelled),
+        Ok(Err(stop @ RunStop::Store(_))) => return give_up(writer, &stop),
+        Ok(Err(stop)) => {
+            tracing::warn!(run = %run.run, error = %stop, "a run failed");
+            (FrameEnd::Failed { message: person_text(&stop) }, RunEnd::Failed)
+        }
+        Err(_) => {
+            tracing::error!(run = %run.run, "a run panicked");
+            (FrameEnd::Failed { message: INTERNAL.to_owned() }, RunEnd::Failed)
+        }
+    };
+    match finish(&run, &mut writer, &mut frame, end).await {
+        Ok(()) => writer,
+        Err(stop) => give_up(writer, &stop),
+    }
+}
+
+const INTERNAL: &str =
+    "An internal error ended this answer. What was said so far is kept; send again to go on.";
+
+fn person_text(stop: &RunStop) -> String {
+    match stop {
+        RunStop::Model(error) => {
+            let mut text = error.to_string();
+            if let Some(first) = text.get(..1) {
+                text.replace_range(..1, &first.to_uppercase());
+            }
+            if !text.ends_with(['.', '?', '!']) {
+                text.push('.');
+            }
+            text
+        }
+        RunStop::Cancelled | RunStop::Store(_) | RunStop::Order(_) => INTERNAL.to_owned(),
+    }
+}
+
+/// The branch up to the user message this run answers.
+async fn history_before(
+    parts: &Parts,
+    log: &SessionLog,
+    answers: &MessageRef,
+) -> Result<Vec<models::ModelMessage>, StoreError> {
+    let Some(key) = log.key() else { return Ok(Vec::new()) };
+    let records = parts.store.branch(key, answers, u32::MAX).await?;
+    let mut messages = Vec::with_capacity(records.len());
+    for record in records {
+        history::add(&mut messages, &record.message()?);
+    }
+    Ok(messages)
+}
+
+async fn park(run: &RunCtx, writer: &mut LogWriter, frame: &mut Frame) -> Result<(), RunStop> {
+    frame.park(run.run.clone())?;
+    let message = normalize(frame.message().clone());
+    writer.append(frame.take(), vec![message]).await?;
+    Ok(())
+}
+
+async fn finish(
+    run: &RunCtx,
+    writer: &mut LogWriter,
+    frame: &mut Frame,
+    (end, run_end): (FrameEnd, RunEnd),
+) -> Result<(), RunStop> {
+    frame.close(end)?;
+    let mut events = frame.take();
+    events.push(SessionEvent::RunEnded { run: run.run.clone(), end: run_end });
+    writer.append(events, vec![frame.message().clone()]).await?;
+    Ok(())
+}
+
+/// The store does not take the run's end: readers are cut off, and the run is taken up again from what is stored.
+fn give_up(writer: LogWriter, stop: &RunStop) -> LogWriter {
+    tracing::error!(error = %stop, "a run could not be stored and was broken off");
+    writer.log().break_off();
+    writer
+}

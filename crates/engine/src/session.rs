@@ -1,0 +1,10 @@
+//! A session: its log, its one owner task, its readers.
+
+pub(crate) mod actor;
+mod answer;
+pub(crate) mod flush;
+pub(crate) mod log;
+pub(crate) mod registry;
+pub mod request;
+mod submit;
+pub mod subscribe;

@@ -1,0 +1,422 @@
+//! The one owner of a live session: one run at a time, else busy. Step 3 of a chat request.
+//!
+//! The actor holds nothing that is not in the store; it leaves as soon as nothing is going on.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use protocol::{
+    ApprovalId, FinishReason, FrameEnd, MessageId, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
+    WhenBusy,
+    project::chat::{Reading, View},
+};
+use serde_json::{Map, Value, json};
+use store::{RunRecord, RunStatus, SessionRecord, SessionTarget};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    log::{LogWriter, SessionLog},
+    registry::SessionName,
+    request::{Decision, SendKind, SendRequest},
+    subscribe::Viewer,
+};
+use crate::{
+    EngineError,
+    agents::{AgentDefinition, main_agent},
+    engine::Parts,
+    run::{
+        drive::RunCtx,
+        frame::Frame,
+        lifecycle,
+        resume::{self, Why},
+        turn::Turn,
+    },
+};
+
+/// How many messages may wait behind a run.
+const WAITING: usize = 16;
+
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
+
+pub(crate) enum Command {
+    Send {
+        request: SendRequest,
+        reply: Reply<Viewer>,
+    },
+    /// Follow the run that is on, from the first chunk of its message.
+    Watch {
+        reply: Reply<Option<Viewer>>,
+    },
+    /// Whether there was something to stop.
+    Stop {
+        reply: Reply<bool>,
+    },
+    Answer {
+        approval: ApprovalId,
+        decision: Decision,
+        reply: Reply<()>,
+    },
+    Branch {
+        at: MessageId,
+        reply: Reply<MessageRef>,
+    },
+    Delete {
+        reply: Reply<()>,
+    },
+    /// Take up what a crash left.
+    Recover,
+}
+
+pub(crate) struct Actor {
+    pub(super) parts: Arc<Parts>,
+    name: SessionName,
+    live: Option<Live>,
+    waiting: VecDeque<(SendRequest, Reply<Viewer>)>,
+    /// Told when the present run has ended.
+    stops: Vec<Reply<bool>>,
+}
+
+/// The run that is on.
+pub(super) struct Live {
+    pub(super) run: RunRecord,
+    pub(super) log: Arc<SessionLog>,
+    cancel: CancellationToken,
+    task: JoinHandle<LogWriter>,
+}
+
+pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc::Receiver<Command>) {
+    let mut actor = Actor { parts, name, live: None, waiting: VecDeque::new(), stops: Vec::new() };
+    loop {
+        if actor.live.is_none() {
+            if let Some((request, reply)) = actor.waiting.pop_front() {
+                let result = actor.send(request).await;
+                drop(reply.send(result));
+                continue;
+            }
+            if actor.parts.sessions.leave(&actor.name, &mailbox) {
+                return;
+            }
+        }
+        tokio::select! {
+            biased;
+            () = ended(&mut actor.live) => actor.run_ended(),
+            command = mailbox.recv() => match command {
+                Some(command) => actor.handle(command).await,
+                None => return,
+            },
+        }
+    }
+}
+
+async fn ended(live: &mut Option<Live>) {
+    match live {
+        Some(live) => match (&mut live.task).await {
+            Ok(writer) => writer.log().close(),
+            Err(error) => {
+                tracing::error!(%error, "a run's task ended without giving its log back");
+                live.log.break_off();
+            }
+        },
+        None => std::future::pending().await,
+    }
+}
+
+impl Actor {
+    fn run_ended(&mut self) {
+        self.live = None;
+        for reply in self.stops.drain(..) {
+            drop(reply.send(Ok(true)));
+        }
+    }
+
+    async fn handle(&mut self, command: Command) {
+        // A caller that went away needs no answer.
+        match command {
+            Command::Send { request, reply } => self.send_or_wait(request, reply).await,
+            Command::Watch { reply } => drop(reply.send(Ok(self.live.as_ref().map(|live| live.watch())))),
+            Command::Stop { reply } => self.stop(reply).await,
+            Command::Answer { approval, decision, reply } => {
+                let result = self.answer(&approval, decision).await;
+                drop(reply.send(result));
+            }
+            Command::Branch { at, reply } => drop(reply.send(self.choose_branch(&at).await)),
+            Command::Delete { reply } => drop(reply.send(self.delete().await)),
+            Command::Recover => {
+                if let Err(error) = self.recover().await {
+                    tracing::error!(%error, "a run could not be taken up again");
+                }
+            }
+        }
+    }
+
+    async fn send_or_wait(&mut self, request: SendRequest, reply: Reply<Viewer>) {
+        let Some(live) = &self.live else {
+            drop(reply.send(self.send(request).await));
+            return;
+        };
+        match self.join_live(live, &request).await {
+            Ok(Some(viewer)) => return drop(reply.send(Ok(viewer))),
+            Ok(None) => {}
+            Err(error) => return drop(reply.send(Err(error))),
+        }
+        match request.options.when_busy.unwrap_or_default() {
+            WhenBusy::Reject => drop(reply.send(Err(EngineError::Busy))),
+            WhenBusy::Queue | WhenBusy::Interrupt if self.waiting.len() >= WAITING => {
+                drop(reply.send(Err(EngineError::QueueFull(WAITING))));
+            }
+            WhenBusy::Queue => self.waiting.push_back((request, reply)),
+            WhenBusy::Interrupt => {
+                live.cancel.cancel();
+                self.waiting.push_front((request, reply));
+            }
+        }
+    }
+
+    /// Nothing is running: do what the request says.
+    async fn send(&mut self, request: SendRequest) -> Result<Viewer, EngineError> {
+        let agent = main_agent(request.options.agent_id.as_deref())?;
+        let mut record = self.record().await?;
+        if matches!(record, Some(SessionRecord { last_run: Some((_, RunStatus::Running)), .. })) {
+            // Left behind by a store that failed.
+            self.recover().await?;
+            if let Some(live) = &self.live {
+                return self.join_live(live, &request).await?.ok_or(EngineError::Busy);
+            }
+            record = self.record().await?;
+        }
+        match request.kind {
+            SendKind::Submit { message, edits, after, earlier } => {
+                let submit = super::submit::Submit { message, edits, after, earlier };
+                self.submit(record, submit, request.options, agent).await
+            }
+            SendKind::Regenerate { at, last_kept } => {
+                let record = record.ok_or(EngineError::SessionNotFound)?;
+                let answers = self.user_message(&record, at.or(last_kept)).await?;
+                self.withdraw(&record, RunEnd::Withdrawn).await?;
+                let target = SessionTarget::Known(record.key);
+                self.start(
+                    target,
+                    self.high_water(&record).await?,
+                    Vec::new(),
+                    answers,
+                    request.options,
+                    agent,
+                )
+                .await
+            }
+            SendKind::Continue { message, answers, outputs } => {
+                let record = record.ok_or(EngineError::SessionNotFound)?;
+                self.go_on(&record, &message, answers, outputs).await
+            }
+        }
+    }
+
+    pub(super) async fn record(&self) -> Result<Option<SessionRecord>, EngineError> {
+        Ok(self.parts.store.session(&self.name.0, &self.name.1).await?)
+    }
+
+    /// The mark may have moved since the record was read.
+    pub(super) async fn high_water(&self, record: &SessionRecord) -> Result<Seq, EngineError> {
+        let record = self.parts.store.session_by_key(record.key).await?;
+        Ok(record.ok_or(EngineError::SessionNotFound)?.high_water)
+    }
+
+    pub(super) fn new_target(&self) -> SessionTarget {
+        SessionTarget::New { workspace: self.name.0.clone(), id: self.name.1.clone() }
+    }
+
+    pub(super) fn open_log(&self, target: SessionTarget, high_water: Seq) -> Arc<SessionLog> {
+        SessionLog::new(
+            Arc::clone(&self.parts.store),
+            Arc::clone(&self.parts.clock),
+            self.parts.settings.profile,
+            target,
+            high_water,
+        )
+    }
+
+    /// Records what led to the run and the run itself in one go, and starts it.
+    pub(super) async fn start(
+        &mut self,
+        target: SessionTarget,
+        high_water: Seq,
+        mut events: Vec<SessionEvent>,
+        answers: MessageRef,
+        options: RunOptions,
+        agent: AgentDefinition,
+    ) -> Result<Viewer, EngineError> {
+        let log = self.open_log(target, high_water);
+        let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
+        let run = RunRecord {
+            id: self.parts.ids.run(),
+            message: self.parts.ids.message(),
+            answers,
+            status: RunStatus::Running,
+            first_seq: high_water + events.len() as Seq + 1,
+            last_resume: 0,
+            options,
+        };
+        let mut frame = Frame::new(run.message.clone());
+        frame.open(self.start_metadata(&agent)).map_err(order)?;
+        events.push(SessionEvent::RunStarted {
+            run: run.id.clone(),
+            answers: run.answers.clone(),
+            message: run.message.clone(),
+            options: run.options.clone(),
+        });
+        events.extend(frame.take());
+        let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
+        let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
+        writer.append(events, Vec::new()).await?;
+        let turn = Turn::new(agent.max_steps);
+        self.spawn(run, agent, writer, frame, turn);
+        Ok(viewer)
+    }
+
+    fn start_metadata(&self, agent: &AgentDefinition) -> Map<String, Value> {
+        let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
+        let mut metadata = Map::new();
+        metadata.insert("agent".to_owned(), json!(reference));
+        metadata.insert("agentName".to_owned(), json!(agent.name));
+        metadata.insert("model".to_owned(), json!(self.parts.model.name()));
+        metadata.insert("createdAt".to_owned(), json!(self.parts.clock.now()));
+        metadata
+    }
+
+    fn spawn(&mut self, run: RunRecord, agent: AgentDefinition, writer: LogWriter, frame: Frame, turn: Turn) {
+        let cancel = self.parts.runs.child_token();
+        let ctx = RunCtx {
+            parts: Arc::clone(&self.parts),
+            run: run.id.clone(),
+            agent,
+            options: run.options.clone(),
+            history: Arc::default(),
+            cancel: cancel.clone(),
+        };
+        let log = Arc::clone(writer.log());
+        let work = lifecycle::run(ctx, run.answers.clone(), writer, frame, turn);
+        let task = self.parts.tasks.spawn(work);
+        self.live = Some(Live { run, log, cancel, task });
+    }
+
+    /// Takes a run that left memory up again; `before` is written ahead of the moment it goes on.
+    pub(super) async fn resume(
+        &mut self,
+        record: &SessionRecord,
+        mut run: RunRecord,
+        why: Why,
+        before: impl FnOnce(&mut Frame) -> Result<(), protocol::FoldError>,
+    ) -> Result<Viewer, EngineError> {
+        let agent = main_agent(run.options.agent_id.as_deref())?;
+        let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        before(&mut frame).map_err(order)?;
+        frame.go_on(run.id.clone()).map_err(order)?;
+        let high_water = self.high_water(record).await?;
+        let log = self.open_log(SessionTarget::Known(record.key), high_water);
+        let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
+        let events = frame.take();
+        run.last_resume = high_water + events.len() as Seq;
+        run.status = RunStatus::Running;
+        let reading = Reading { view: View::Continuation, last_resume: run.last_resume, edge: high_water };
+        let viewer = Viewer::new(log, run.last_resume - 1, run.message.clone(), reading);
+        writer.append(events, Vec::new()).await?;
+        let calls = resume::plan(&frame, &self.parts.tools, why);
+        let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
+        self.spawn(run, agent, writer, frame, turn);
+        Ok(viewer)
+    }
+
+    async fn recover(&mut self) -> Result<(), EngineError> {
+        if self.live.is_some() {
+            return Ok(());
+        }
+        let Some(record) = self.record().await? else { return Ok(()) };
+        let Some((id, RunStatus::Running)) = &record.last_run else { return Ok(()) };
+        let Some(run) = self.parts.store.run(record.key, id).await? else { return Ok(()) };
+        self.resume(&record, run, Why::Crashed, |_| Ok(())).await?;
+        Ok(())
+    }
+
+    /// A question that waits is moot: its calls are denied and the run ends.
+    pub(super) async fn withdraw(&self, record: &SessionRecord, end: RunEnd) -> Result<bool, EngineError> {
+        let Some((id, RunStatus::Parked)) = &record.last_run else { return Ok(false) };
+        let Some(run) = self.parts.store.run(record.key, id).await? else { return Ok(false) };
+        let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let (why, frame_end) = match end {
+            RunEnd::Cancelled => ("stopped instead of answered", FrameEnd::Cancelled),
+            _ => (
+                "the person sent something else instead of answering",
+                FrameEnd::Finished { reason: FinishReason::Other },
+            ),
+        };
+        frame.settle_open_calls(why).and_then(|()| frame.close(frame_end)).map_err(order)?;
+        let mut events = frame.take();
+        events.push(SessionEvent::RunEnded { run: run.id.clone(), end });
+        let log = self.open_log(SessionTarget::Known(record.key), self.high_water(record).await?);
+        let mut writer = LogWriter::new(log, Arc::clone(&self.parts.flusher));
+        writer.append(events, vec![frame.message().clone()]).await?;
+        Ok(true)
+    }
+
+    async fn stop(&mut self, reply: Reply<bool>) {
+        for (_, waiting) in self.waiting.drain(..) {
+            drop(waiting.send(Err(EngineError::NothingToContinue(
+                "The chat was stopped before this message began.",
+            ))));
+        }
+        if let Some(live) = &self.live {
+            live.cancel.cancel();
+            self.stops.push(reply);
+            return;
+        }
+        let stopped = async {
+            let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
+            self.withdraw(&record, RunEnd::Cancelled).await
+        };
+        drop(reply.send(stopped.await));
+    }
+
+    async fn choose_branch(&self, at: &MessageId) -> Result<MessageRef, EngineError> {
+        if self.live.is_some() {
+            return Err(EngineError::Busy);
+        }
+        let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
+        let message = self.parts.store.message(record.key, at).await?;
+        let message = message.ok_or_else(|| EngineError::MessageNotFound(at.clone()))?;
+        self.withdraw(&record, RunEnd::Withdrawn).await?;
+        Ok(self.parts.store.choose_branch(record.key, &message.reference).await?)
+    }
+
+    async fn delete(&mut self) -> Result<(), EngineError> {
+        if let Some(live) = &self.live {
+            live.cancel.cancel();
+            ended(&mut self.live).await;
+            self.run_ended();
+        }
+        let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
+        Ok(self.parts.store.delete_session(record.key).await?)
+    }
+}
+
+impl Live {
+    /// A reader from the first chunk of the message.
+    pub(super) fn watch(&self) -> Viewer {
+        let reading =
+            Reading { view: View::WholeMessage, last_resume: self.run.last_resume, edge: self.log.last() };
+        Viewer::new(Arc::clone(&self.log), self.run.first_seq - 1, self.run.message.clone(), reading)
+    }
+
+    /// A reader from the moment the run last went on.
+    pub(super) fn watch_continuation(&self) -> Viewer {
+        let reading =
+            Reading { view: View::Continuation, last_resume: self.run.last_resume, edge: self.log.last() };
+        Viewer::new(Arc::clone(&self.log), self.run.last_resume - 1, self.run.message.clone(), reading)
+    }
+}
+
+pub(super) fn order(error: protocol::FoldError) -> EngineError {
+    EngineError::Store(store::StoreError::Corrupt(error.to_string()))
+}

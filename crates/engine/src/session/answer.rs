@@ -1,0 +1,141 @@
+//! Answers to a run that waits: approvals and the outputs of tools that the front end runs.
+//!
+//! Everything a client sends here is a claim. What runs is the stored input of a question that was asked, once.
+
+use protocol::{
+    ApprovalId, MessageId, RunEnd, ToolOutcome, ToolState, interaction::InteractionStatus, json::same,
+    project::chat::View,
+};
+use store::{RunStatus, SessionRecord};
+use tools::Place;
+
+use super::{
+    actor::Actor,
+    request::{ApprovalAnswer, ClientOutput, Decision},
+    subscribe::Viewer,
+};
+use crate::{
+    EngineError,
+    run::resume::{self, Why},
+};
+
+impl Actor {
+    /// An assistant message handed back with answers in it: the run goes on in the same message.
+    pub(super) async fn go_on(
+        &mut self,
+        record: &SessionRecord,
+        message: &MessageId,
+        answers: Vec<ApprovalAnswer>,
+        outputs: Vec<ClientOutput>,
+    ) -> Result<Viewer, EngineError> {
+        let run = self.parts.store.run_of_message(record.key, message).await?;
+        let run = run.ok_or_else(|| EngineError::MessageNotFound(message.clone()))?;
+        let asked = self.parts.store.interactions_of_run(record.key, &run.id).await?;
+        let mut new = Vec::new();
+        let mut repeated = false;
+        for answer in answers {
+            let question = asked
+                .iter()
+                .find(|question| question.id == answer.approval)
+                .ok_or(EngineError::ApprovalNotFound)?;
+            if answer.input.as_ref().is_some_and(|input| !same(input, &question.input)) {
+                return Err(EngineError::ApprovalAltered);
+            }
+            if question.status == InteractionStatus::Pending {
+                new.push((answer.approval, answer.decision));
+            } else {
+                check_repeat(question.status, &answer.decision)?;
+                repeated = true;
+            }
+        }
+        match run.status {
+            RunStatus::Parked => {
+                let outputs = self.wanted(record, &run, outputs).await?;
+                if new.is_empty() && outputs.is_empty() {
+                    return Err(EngineError::NothingToContinue(
+                        "This answer waits for an approval or for the output of a tool.",
+                    ));
+                }
+                self.resume(record, run, Why::Asked, |frame| {
+                    for (approval, decision) in new {
+                        frame.answer(approval, decision.approved, decision.reason, false)?;
+                    }
+                    for output in outputs {
+                        let outcome = match output.result {
+                            Ok(output) => ToolOutcome::Done { output },
+                            Err(message) => ToolOutcome::Failed { message },
+                        };
+                        frame.settle(&output.call, outcome)?;
+                    }
+                    Ok(())
+                })
+                .await
+            }
+            RunStatus::Ended(_) if repeated => Ok(self.archived(record, &run, View::Continuation)),
+            RunStatus::Ended(RunEnd::Cancelled | RunEnd::Failed)
+                if record.active_leaf.as_ref().is_some_and(|leaf| leaf.id == *message) =>
+            {
+                self.resume(record, run, Why::Asked, |_| Ok(())).await
+            }
+            RunStatus::Ended(_) => {
+                Err(EngineError::NothingToContinue("This answer is complete. Send a new message."))
+            }
+            RunStatus::Running => Err(EngineError::Busy),
+        }
+    }
+
+    /// Of the outputs a client sent, those that a front-end tool is really waiting for.
+    async fn wanted(
+        &self,
+        record: &SessionRecord,
+        run: &store::RunRecord,
+        outputs: Vec<ClientOutput>,
+    ) -> Result<Vec<ClientOutput>, EngineError> {
+        let frame = resume::rebuild(&self.parts.store, record.key, run).await?;
+        let open = frame.open_calls();
+        let is_wanted = |output: &ClientOutput| {
+            open.iter().any(|(call, tool, state)| {
+                *call == output.call
+                    && matches!(state, ToolState::InputAvailable { .. })
+                    && self.parts.tools.get(tool).is_some_and(|tool| tool.place() == Place::Client)
+            })
+        };
+        Ok(outputs.into_iter().filter(is_wanted).collect())
+    }
+
+    /// One answer, from any surface.
+    pub(super) async fn answer(
+        &mut self,
+        approval: &ApprovalId,
+        decision: Decision,
+    ) -> Result<(), EngineError> {
+        let Some(record) = self.record().await? else { return Err(EngineError::ApprovalNotFound) };
+        let found = self.parts.store.interaction(&record.workspace, approval).await?;
+        let (session, question) = found.ok_or(EngineError::ApprovalNotFound)?;
+        if session != record.id {
+            return Err(EngineError::ApprovalNotFound);
+        }
+        if question.status != InteractionStatus::Pending {
+            return check_repeat(question.status, &decision);
+        }
+        let run = self.parts.store.run(record.key, &question.run).await?;
+        let run = run.ok_or(EngineError::ApprovalNotFound)?;
+        if run.status != RunStatus::Parked {
+            return Err(EngineError::Busy);
+        }
+        let approval = approval.clone();
+        self.resume(&record, run, Why::Asked, |frame| {
+            frame.answer(approval, decision.approved, decision.reason, false)
+        })
+        .await?;
+        Ok(())
+    }
+}
+
+/// The same answer again is no mistake; another one comes too late.
+fn check_repeat(status: InteractionStatus, decision: &Decision) -> Result<(), EngineError> {
+    match (status, decision.approved) {
+        (InteractionStatus::Approved, true) | (InteractionStatus::Denied, false) => Ok(()),
+        _ => Err(EngineError::ApprovalSettled),
+    }
+}

@@ -1,0 +1,340 @@
+//! Number, store, tell: the only place where events are written. Step 8 of a chat request.
+//!
+//! - A boundary event is on disk before any reader can see it; `visible` moves only after the store has answered.
+//! - Deltas are visible at once; the flusher stores them within a tenth of a second.
+//! - Numbers are never reused: no event is told above the stored high-water mark.
+//! - Each event is serialised once; all readers share the bytes. What is stored and beyond the bound leaves memory.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use protocol::{
+    Clock, MessageId, Seq, SessionEvent, UiMessage,
+    event::LogEntry,
+    project::chat::{Reading, chunk_of, ends_stream},
+    wire::chat::{Profile, write_frame},
+};
+use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
+use tokio::sync::watch;
+
+use super::flush::Flusher;
+
+/// What stays in memory for readers that keep up, in bytes of frames.
+const TAIL_BYTES: usize = 256 * 1024;
+/// How many numbers are reserved with each flush.
+const RESERVE: Seq = 1 << 16;
+/// How much a reader is handed at once.
+pub(crate) const BATCH_BYTES: usize = 64 * 1024;
+const RETRIES: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
+
+/// The log of a live session, shared by its writer, its readers and the flusher.
+pub(crate) struct SessionLog {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    profile: Profile,
+    state: Mutex<State>,
+    /// Held while rows are on their way to the store, so that they arrive in order.
+    storing: tokio::sync::Mutex<()>,
+    visible: watch::Sender<Visible>,
+    flags: Flags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Visible {
+    pub(crate) seq: Seq,
+    /// Nothing more will come.
+    pub(crate) closed: bool,
+}
+
+/// Whether the flusher knows of deltas that wait, and whether storing was given up.
+#[derive(Default)]
+struct Flags {
+    dirty: AtomicBool,
+    broken: AtomicBool,
+}
+
+struct State {
+    target: SessionTarget,
+    last: Seq,
+    high_water: Seq,
+    stored: Seq,
+    tail: VecDeque<TailEntry>,
+    tail_bytes: usize,
+    unsaved: Vec<Row>,
+}
+
+struct TailEntry {
+    seq: Seq,
+    event: SessionEvent,
+    /// The SSE frame; empty when the chat surface says nothing for this event.
+    frame: Bytes,
+}
+
+/// What a reader finds after its cursor.
+pub(crate) enum Found {
+    Frames {
+        bytes: Vec<u8>,
+        cursor: Seq,
+        ended: bool,
+    },
+    /// It has left memory: read it from the store.
+    Stored,
+}
+
+impl SessionLog {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        profile: Profile,
+        target: SessionTarget,
+        high_water: Seq,
+    ) -> Arc<Self> {
+        let (visible, _) = watch::channel(Visible { seq: high_water, closed: false });
+        Arc::new(Self {
+            store,
+            clock,
+            profile,
+            state: Mutex::new(State {
+                target,
+                last: high_water,
+                high_water,
+                stored: high_water,
+                tail: VecDeque::new(),
+                tail_bytes: 0,
+                unsaved: Vec::new(),
+            }),
+            storing: tokio::sync::Mutex::new(()),
+            visible,
+            flags: Flags::default(),
+        })
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub(crate) fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    pub(crate) fn last(&self) -> Seq {
+        self.state.lock().last
+    }
+
+    pub(crate) fn key(&self) -> Option<SessionKey> {
+        match self.state.lock().target {
+            SessionTarget::Known(key) => Some(key),
+            SessionTarget::New { .. } => None,
+        }
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<Visible> {
+        self.visible.subscribe()
+    }
+
+    /// Readers that have seen everything end.
+    pub(crate) fn close(&self) {
+        self.visible.send_modify(|visible| visible.closed = true);
+    }
+
+    /// The store gave up on this log: nothing is told or stored any more, readers are cut off.
+    pub(crate) fn break_off(&self) {
+        self.flags.broken.store(true, Ordering::Release);
+        self.close();
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.flags.broken.load(Ordering::Acquire)
+    }
+
+    /// Marks that deltas wait; `true` for the first to say so since the last flush.
+    pub(crate) fn mark_dirty(&self) -> bool {
+        !self.flags.dirty.swap(true, Ordering::AcqRel)
+    }
+
+    /// Frames between the cursor and the visible edge, for a reader of one message.
+    pub(crate) fn find(&self, cursor: Seq, visible: Seq, message: &MessageId, reading: &Reading) -> Found {
+        let state = self.state.lock();
+        let first = match state.tail.front() {
+            Some(entry) if entry.seq <= cursor + 1 => entry.seq,
+            _ => return Found::Stored,
+        };
+        let mut bytes = Vec::new();
+        let mut at = cursor;
+        let skip = usize::try_from(cursor + 1 - first).unwrap_or(usize::MAX);
+        for entry in state.tail.iter().skip(skip) {
+            if entry.seq > visible || bytes.len() >= BATCH_BYTES {
+                break;
+            }
+            at = entry.seq;
+            if entry.event.message() != Some(message) || !reading.tells(entry.seq, &entry.event) {
+                continue;
+            }
+            bytes.extend_from_slice(&entry.frame);
+            if ends_stream(&entry.event) {
+                return Found::Frames { bytes, cursor: at, ended: true };
+            }
+        }
+        Found::Frames { bytes, cursor: at, ended: false }
+    }
+
+    /// Stores what waits. The flusher calls this; so does every boundary.
+    pub(crate) async fn flush(&self, messages: Vec<UiMessage>, last_of_run: bool) -> Result<(), StoreError> {
+        let _order = self.storing.lock().await;
+        if self.is_broken() {
+            return Err(StoreError::Unavailable("storing this chat was given up".into()));
+        }
+        self.flags.dirty.store(false, Ordering::Release);
+        let (append, last) = {
+            let mut state = self.state.lock();
+            let rows = std::mem::take(&mut state.unsaved);
+            if rows.is_empty() && messages.is_empty() {
+                return Ok(());
+            }
+            let high_water = if last_of_run { state.last } else { state.last + RESERVE };
+            let append =
+                Append { target: state.target.clone(), at: self.clock.now(), rows, messages, high_water };
+            (append, state.last)
+        };
+        let high_water = append.high_water;
+        match self.store_with_patience(append).await {
+            Ok(key) => {
+                let mut state = self.state.lock();
+                state.target = SessionTarget::Known(key);
+                state.high_water = high_water;
+                state.stored = last;
+                state.trim();
+                Ok(())
+            }
+            Err((error, append)) => {
+                // Back where they were, in order, in case the next try goes through.
+                let mut state = self.state.lock();
+                let newer = std::mem::replace(&mut state.unsaved, append.rows);
+                state.unsaved.extend(newer);
+                Err(error)
+            }
+        }
+    }
+
+    async fn store_with_patience(&self, append: Append) -> Result<SessionKey, (StoreError, Append)> {
+        for pause in RETRIES {
+            match self.store.append(append.clone()).await {
+                Ok(key) => return Ok(key),
+                Err(StoreError::Unavailable(error)) => {
+                    tracing::warn!(%error, "the store refused a write; trying again");
+                    tokio::time::sleep(pause).await;
+                }
+                Err(error) => return Err((error, append)),
+            }
+        }
+        self.store.append(append.clone()).await.map_err(|error| (error, append))
+    }
+
+    fn push(&self, events: Vec<SessionEvent>) -> Pushed {
+        let at = self.clock.now();
+        let mut frames = Vec::with_capacity(events.len() * 96);
+        let mut state = self.state.lock();
+        let mut ends = Vec::with_capacity(events.len());
+        let mut boundary = false;
+        for event in &events {
+            state.last += 1;
+            if let Some(chunk) = chunk_of(event)
+                && chunk.is_in(self.profile)
+                && let Err(error) = write_frame(&mut frames, state.last, &chunk)
+            {
+                tracing::error!(%error, "an event could not be written as a frame");
+            }
+            ends.push(frames.len());
+            boundary |= event.is_boundary();
+        }
+        let frames = Bytes::from(frames);
+        let first = state.last + 1 - events.len() as Seq;
+        let mut start = 0;
+        for (index, (event, end)) in events.into_iter().zip(ends).enumerate() {
+            let seq = first + index as Seq;
+            let frame = frames.slice(start..end);
+            start = end;
+            state.save_later(seq, at, &event);
+            state.tail_bytes += frame.len() + ENTRY_BYTES;
+            state.tail.push_back(TailEntry { seq, event, frame });
+        }
+        Pushed { last: state.last, boundary: boundary || state.last > state.high_water }
+    }
+}
+
+/// What an entry costs beside its frame, about.
+const ENTRY_BYTES: usize = 160;
+
+struct Pushed {
+    last: Seq,
+    boundary: bool,
+}
+
+impl State {
+    fn save_later(&mut self, seq: Seq, at: protocol::Timestamp, event: &SessionEvent) {
+        if let Some(Row::Deltas(row)) = self.unsaved.last_mut()
+            && row.extend(seq, event)
+        {
+            return;
+        }
+        self.unsaved.push(match DeltaRow::start(seq, at, event) {
+            Some(row) => Row::Deltas(row),
+            None => Row::Event(LogEntry { seq, at, event: event.clone() }),
+        });
+    }
+
+    fn trim(&mut self) {
+        while self.tail_bytes > TAIL_BYTES
+            && self.tail.front().is_some_and(|entry| entry.seq <= self.stored)
+            && let Some(entry) = self.tail.pop_front()
+        {
+            self.tail_bytes -= entry.frame.len() + ENTRY_BYTES;
+        }
+    }
+}
+
+/// The right to append; there is one per session, handed from the actor to the run and back.
+pub(crate) struct LogWriter {
+    log: Arc<SessionLog>,
+    flusher: Arc<Flusher>,
+}
+
+impl LogWriter {
+    pub(crate) fn new(log: Arc<SessionLog>, flusher: Arc<Flusher>) -> Self {
+        Self { log, flusher }
+    }
+
+    pub(crate) fn log(&self) -> &Arc<SessionLog> {
+        &self.log
+    }
+
+    /// Appends events. `messages` are the folded messages of frames that the events park or close.
+    pub(crate) async fn append(
+        &mut self,
+        events: Vec<SessionEvent>,
+        messages: Vec<UiMessage>,
+    ) -> Result<Seq, StoreError> {
+        if events.is_empty() {
+            return Ok(self.log.last());
+        }
+        let last_of_run = events
+            .iter()
+            .any(|event| matches!(event, SessionEvent::RunEnded { .. } | SessionEvent::RunParked { .. }));
+        let pushed = self.log.push(events);
+        if pushed.boundary {
+            self.log.flush(messages, last_of_run).await?;
+        } else {
+            self.flusher.remember(&self.log);
+        }
+        self.log.visible.send_modify(|visible| visible.seq = pushed.last);
+        Ok(pushed.last)
+    }
+}

@@ -1,0 +1,55 @@
+//! What a client asks of a session, already parsed and bounded by the surface.
+
+use protocol::{ApprovalId, MessageId, RunOptions, SessionId, ToolCallId, UiMessage, WorkspaceId};
+use serde_json::Value;
+
+pub struct SendRequest {
+    pub workspace: WorkspaceId,
+    pub session: SessionId,
+    pub kind: SendKind,
+    pub options: RunOptions,
+}
+
+/// Reads the client's earlier messages; an error is a sentence for the client.
+pub type Earlier = Box<dyn FnOnce() -> Result<Vec<UiMessage>, String> + Send + Sync>;
+
+pub enum SendKind {
+    Submit {
+        message: UiMessage,
+        /// Names a stored user message: this is an edit of it.
+        edits: Option<MessageId>,
+        /// The message before it in the client's list.
+        after: Option<MessageId>,
+        /// The messages before it, read only for a session the server has not seen.
+        earlier: Earlier,
+    },
+    Regenerate {
+        /// The answer to replace, or the user message to answer anew.
+        at: Option<MessageId>,
+        /// The last user message the client kept.
+        last_kept: Option<MessageId>,
+    },
+    /// The client hands an assistant message back with answers in it.
+    Continue { message: MessageId, answers: Vec<ApprovalAnswer>, outputs: Vec<ClientOutput> },
+}
+
+#[derive(Clone, Debug)]
+pub struct ApprovalAnswer {
+    pub approval: ApprovalId,
+    pub decision: Decision,
+    /// The client's copy of the input; must be the one that was asked about.
+    pub input: Option<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub approved: bool,
+    pub reason: Option<String>,
+}
+
+/// What a tool that the front end runs gave.
+#[derive(Clone, Debug)]
+pub struct ClientOutput {
+    pub call: ToolCallId,
+    pub result: Result<Value, String>,
+}

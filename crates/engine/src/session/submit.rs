@@ -1,0 +1,194 @@
+//! A user's message: new, sent again, or edited; and which message an answer is made for.
+
+use protocol::{
+    MessageId, MessageRef, Part, Role, RunOptions, SessionEvent, UiMessage,
+    project::chat::{Reading, View},
+};
+use store::{MessageRecord, RunRecord, SessionRecord, SessionTarget};
+
+use super::{
+    actor::{Actor, Live},
+    request::{Earlier, SendKind, SendRequest},
+    subscribe::Viewer,
+};
+use crate::{EngineError, agents::AgentDefinition};
+
+pub(super) struct Submit {
+    pub(super) message: UiMessage,
+    pub(super) edits: Option<MessageId>,
+    pub(super) after: Option<MessageId>,
+    pub(super) earlier: Earlier,
+}
+
+impl Actor {
+    pub(super) async fn submit(
+        &mut self,
+        record: Option<SessionRecord>,
+        submit: Submit,
+        options: RunOptions,
+        agent: AgentDefinition,
+    ) -> Result<Viewer, EngineError> {
+        let Some(record) = record else {
+            return self.submit_first(submit, options, agent).await;
+        };
+        let Submit { mut message, edits, after, .. } = submit;
+        let stored = self.parts.store.message(record.key, edits.as_ref().unwrap_or(&message.id)).await?;
+        let (revision, parent) = match (stored, edits) {
+            (None, Some(edits)) => return Err(EngineError::MessageNotFound(edits)),
+            (None, None) => (0, self.parent(&record, after, &options).await?),
+            (Some(stored), None) => {
+                let same = stored.message()?;
+                if same.role != Role::User || content(&same) != content(&message) {
+                    return Err(EngineError::IdConflict);
+                }
+                return self.replay(&record, &stored.reference).await;
+            }
+            (Some(stored), Some(edits)) => {
+                if stored.message()?.role != Role::User {
+                    return Err(EngineError::InvalidMessage(
+                        "Only a message of the user can be edited.".to_owned(),
+                    ));
+                }
+                message.id = edits;
+                (stored.reference.revision + 1, stored.parent)
+            }
+        };
+        self.withdraw(&record, protocol::RunEnd::Withdrawn).await?;
+        let answers = MessageRef { id: message.id.clone(), revision };
+        let events = vec![SessionEvent::MessageAccepted { message, revision, parent }];
+        let high_water = self.high_water(&record).await?;
+        self.start(SessionTarget::Known(record.key), high_water, events, answers, options, agent).await
+    }
+
+    /// A session the server has not seen: what the client has of it is taken over, once.
+    async fn submit_first(
+        &mut self,
+        submit: Submit,
+        options: RunOptions,
+        agent: AgentDefinition,
+    ) -> Result<Viewer, EngineError> {
+        let Submit { message, earlier, .. } = submit;
+        let earlier = earlier().map_err(EngineError::InvalidMessage)?;
+        let mut seen: std::collections::HashSet<_> = earlier.iter().map(|message| &message.id).collect();
+        if seen.len() != earlier.len() || !seen.insert(&message.id) {
+            return Err(EngineError::InvalidMessage("Two messages have the same id.".to_owned()));
+        }
+        let parent = earlier.last().map(|message| MessageRef::first(message.id.clone()));
+        let answers = MessageRef::first(message.id.clone());
+        let mut events = Vec::new();
+        if !earlier.is_empty() {
+            events.push(SessionEvent::HistoryPlanted { messages: earlier });
+        }
+        events.push(SessionEvent::MessageAccepted { message, revision: 0, parent });
+        self.start(self.new_target(), 0, events, answers, options, agent).await
+    }
+
+    /// Where a new message hangs: where the request says, else behind what the client showed before it, else at
+    /// the end of the active branch.
+    async fn parent(
+        &self,
+        record: &SessionRecord,
+        after: Option<MessageId>,
+        options: &RunOptions,
+    ) -> Result<Option<MessageRef>, EngineError> {
+        let reference = |stored: MessageRecord| stored.reference;
+        if let Some(id) = &options.parent_message_id {
+            let stored = self.parts.store.message(record.key, id).await?;
+            return stored.map(reference).map(Some).ok_or_else(|| EngineError::MessageNotFound(id.clone()));
+        }
+        if let Some(id) = after
+            && record.active_leaf.as_ref().is_none_or(|leaf| leaf.id != id)
+            && let Some(stored) = self.parts.store.message(record.key, &id).await?
+        {
+            return Ok(Some(stored.reference));
+        }
+        Ok(record.active_leaf.clone())
+    }
+
+    /// The user message to answer anew: the one named, the one before the answer named, or the newest.
+    pub(super) async fn user_message(
+        &self,
+        record: &SessionRecord,
+        at: Option<MessageId>,
+    ) -> Result<MessageRef, EngineError> {
+        let mut next = match at {
+            Some(id) => {
+                let stored = self.parts.store.message(record.key, &id).await?;
+                Some(stored.ok_or(EngineError::MessageNotFound(id))?.reference)
+            }
+            None => record.active_leaf.clone(),
+        };
+        while let Some(reference) = next {
+            let step = self.parts.store.branch(record.key, &reference, 1).await?;
+            let Some(stored) = step.into_iter().next() else { break };
+            if stored.message()?.role == Role::User {
+                return Ok(stored.reference);
+            }
+            next = stored.parent;
+        }
+        Err(EngineError::InvalidMessage("There is no message of the user to answer.".to_owned()))
+    }
+
+    /// The same message again while its run is on joins it; the same answers again join what they started.
+    pub(super) async fn join_live(
+        &self,
+        live: &Live,
+        request: &SendRequest,
+    ) -> Result<Option<Viewer>, EngineError> {
+        match &request.kind {
+            SendKind::Submit { message, edits, .. } => {
+                if *edits.as_ref().unwrap_or(&message.id) != live.run.answers.id {
+                    return Ok(None);
+                }
+                let Some(key) = live.log.key() else { return Ok(None) };
+                let Some(stored) = self.parts.store.message(key, &live.run.answers.id).await? else {
+                    return Ok(None);
+                };
+                if content(&stored.message()?) == content(message) {
+                    Ok(Some(live.watch()))
+                } else if edits.is_none() {
+                    Err(EngineError::IdConflict)
+                } else {
+                    Ok(None)
+                }
+            }
+            SendKind::Continue { message, .. }
+                if *message == live.run.message && live.run.last_resume > 0 =>
+            {
+                Ok(Some(live.watch_continuation()))
+            }
+            SendKind::Regenerate { .. } | SendKind::Continue { .. } => Ok(None),
+        }
+    }
+
+    /// The answer to a message that was sent before, as it is stored.
+    async fn replay(&self, record: &SessionRecord, user: &MessageRef) -> Result<Viewer, EngineError> {
+        match self.parts.store.run_answering(record.key, user).await? {
+            Some(run) => Ok(self.archived(record, &run, View::WholeMessage)),
+            None => Err(EngineError::IdConflict),
+        }
+    }
+
+    /// A reader of a run that is not in memory.
+    pub(super) fn archived(&self, record: &SessionRecord, run: &RunRecord, view: View) -> Viewer {
+        let log = self.open_log(SessionTarget::Known(record.key), record.high_water);
+        log.close();
+        let reading = Reading { view, last_resume: run.last_resume, edge: record.high_water };
+        let first = match view {
+            View::WholeMessage => run.first_seq,
+            View::Continuation => run.last_resume,
+        };
+        Viewer::new(log, first.saturating_sub(1), run.message.clone(), reading)
+    }
+}
+
+/// What makes two sendings the same message.
+fn content(message: &UiMessage) -> Vec<Part> {
+    let mut parts = message.parts.clone();
+    for part in &mut parts {
+        if let Part::Text { state, .. } = part {
+            *state = None;
+        }
+    }
+    parts
+}

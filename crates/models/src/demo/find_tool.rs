@@ -1,0 +1,172 @@
+//! Finds, among the tools offered, the one that does a thing: by the words of its description and by the shape of
+//! its input. A tool's name is never read, so that renaming it changes nothing.
+
+use protocol::ToolSpec;
+
+use super::schema::{Object, Property, split_words};
+
+/// The tool that tells the current time.
+pub(super) fn clock(tools: &[ToolSpec]) -> Option<&ToolSpec> {
+    best(tools, 4, |tool| {
+        let said = Words::of(tool);
+        let zone = Object::of(tool).properties().iter().any(is_zone);
+        let mut score = said.weigh(&[
+            (2, &["time", "clock", "时间", "时刻", "几点"]),
+            (2, &["current", "now", "present", "today", "当前", "现在", "目前"]),
+            (1, &["date", "day", "weekday", "日期", "星期"]),
+            (
+                -3,
+                &[
+                    "timer", "remind", "reminder", "schedule", "calendar", "file", "log", "wait", "sleep",
+                    "提醒", "日程",
+                ],
+            ),
+        ]);
+        score += if zone { 3 } else { 0 };
+        score - 2 * strangers(tool, is_zone)
+    })
+}
+
+/// The tool that shows a plan: it takes a list of things that each have a state.
+pub(super) fn planner(tools: &[ToolSpec]) -> Option<(&ToolSpec, PlanShape<'_>)> {
+    let tool = best(tools, 2, |tool| {
+        if PlanShape::of(tool).is_none() {
+            return 0;
+        }
+        let words = [
+            "plan",
+            "plans",
+            "step",
+            "steps",
+            "todo",
+            "todos",
+            "task",
+            "tasks",
+            "checklist",
+            "计划",
+            "步骤",
+            "待办",
+        ];
+        let listed = Object::of(tool).properties().iter().any(|property| property.mentions(&words));
+        Words::of(tool).weigh(&[(2, &words), (1, &["progress", "status", "进度", "状态"])])
+            + if listed { 2 } else { 0 }
+            - strangers(tool, |property| property.schema["type"] == "array")
+    })?;
+    Some((tool, PlanShape::of(tool)?))
+}
+
+/// The tool that asks a person for approval before anything happens.
+pub(super) fn approver(tools: &[ToolSpec]) -> Option<&ToolSpec> {
+    best(tools, 4, |tool| {
+        let score = Words::of(tool).weigh(&[
+            (4, &["approval", "approve", "approves", "approved", "批准", "审批", "同意"]),
+            (3, &["permission", "consent", "confirm", "confirmation", "确认", "许可"]),
+            (1, &["ask", "asks", "human", "person", "user", "before", "询问", "用户"]),
+            (1, &["needs", "need", "waits", "wait", "always", "需要", "等待"]),
+        ]);
+        score - 3 * strangers(tool, is_note)
+    })
+}
+
+pub(super) fn is_zone(property: &Property<'_>) -> bool {
+    property.is_text()
+        && (property.is_named(&["timezone", "zone", "tz"])
+            || property.mentions(&["iana", "timezone", "时区"]))
+}
+
+/// A property that takes a sentence for a person.
+pub(super) fn is_note(property: &Property<'_>) -> bool {
+    const NAMES: &[&str] = &[
+        "note",
+        "message",
+        "text",
+        "question",
+        "reason",
+        "summary",
+        "detail",
+        "details",
+        "description",
+        "prompt",
+        "what",
+    ];
+    property.is_text() && !property.is_purpose() && property.is_named(NAMES)
+}
+
+/// Where a plan goes in the input of a tool.
+#[derive(Clone, Debug)]
+pub(super) struct PlanShape<'s> {
+    pub(super) list: &'s str,
+    pub(super) text: &'s str,
+    pub(super) status: &'s str,
+    pub(super) waiting: &'s str,
+    pub(super) doing: &'s str,
+    pub(super) done: &'s str,
+}
+
+impl<'s> PlanShape<'s> {
+    fn of(tool: &'s ToolSpec) -> Option<Self> {
+        let input = Object::of(tool);
+        input.properties().iter().find_map(|list| {
+            let items = input.items_of(list)?.properties();
+            let text = items.iter().filter(|property| property.is_text()).max_by_key(|property| {
+                let named =
+                    property.is_named(&["step", "title", "content", "text", "task", "name", "description"]);
+                (named, property.required)
+            })?;
+            let status = items.iter().find(|property| property.choices().len() >= 2)?;
+            let choices = status.choices();
+            let like = |stems: &[&str]| {
+                choices
+                    .iter()
+                    .copied()
+                    .find(|choice| stems.iter().any(|stem| choice.to_lowercase().contains(stem)))
+            };
+            let waiting = like(&["pend", "todo", "not", "open", "wait", "queue", "new"])
+                .or(choices.first().copied())?;
+            let done = like(&["complet", "done", "finish", "closed"]).or(choices.last().copied())?;
+            let between = choices.iter().copied().find(|choice| *choice != waiting && *choice != done);
+            let doing = like(&["progress", "doing", "active", "current", "running", "start"])
+                .or(between)
+                .unwrap_or(waiting);
+            let (text, status) = (text.name, status.name);
+            Some(Self { list: list.name, text, status, waiting, doing, done })
+        })
+    }
+}
+
+/// Required properties that the request says nothing about: calling such a tool would be guessing.
+fn strangers(tool: &ToolSpec, known: impl Fn(&Property<'_>) -> bool) -> i32 {
+    let properties = Object::of(tool).properties();
+    let strange =
+        properties.iter().filter(|property| property.required && !property.is_purpose() && !known(property));
+    i32::try_from(strange.count()).unwrap_or(i32::MAX / 4)
+}
+
+/// The tool with the highest score, the first of equals; none below `least`.
+fn best(tools: &[ToolSpec], least: i32, score: impl Fn(&ToolSpec) -> i32) -> Option<&ToolSpec> {
+    let scored = tools.iter().rev().map(|tool| (score(tool), tool));
+    scored.filter(|(score, _)| *score >= least).max_by_key(|(score, _)| *score).map(|(_, tool)| tool)
+}
+
+struct Words {
+    words: Vec<String>,
+    text: String,
+}
+
+impl Words {
+    fn of(tool: &ToolSpec) -> Self {
+        Self { words: split_words(&tool.description), text: tool.description.clone() }
+    }
+
+    /// The sum of the weights of the groups that occur. Chinese has no spaces: there, any place counts.
+    fn weigh(&self, groups: &[(i32, &[&str])]) -> i32 {
+        let occurs = |word: &str| {
+            if word.is_ascii() { self.words.iter().any(|own| own == word) } else { self.text.contains(word) }
+        };
+        groups
+            .iter()
+            .filter(|(_, words)| words.iter().any(|word| occurs(word)))
+            .map(|(weight, _)| weight)
+            .sum()
+    }
+}

@@ -1,0 +1,42 @@
+//! One file per request the demo model understands, and `fallback` for the rest. The table is in `intent.rs`.
+
+pub(super) mod approval;
+mod approval_chinese;
+mod approval_english;
+pub(super) mod capabilities;
+pub(super) mod clock;
+pub(super) mod connect;
+pub(super) mod fallback;
+pub(super) mod greeting;
+pub(super) mod identity;
+pub(super) mod plan;
+mod plan_request;
+mod plan_topics;
+pub(super) mod thanks;
+
+use super::{outcome::Outcome, said::Language};
+
+/// What to say when a call gave nothing to work with. `None` when it did.
+fn trouble(outcome: &Outcome, language: Language) -> Option<String> {
+    match outcome {
+        Outcome::Done(_) => None,
+        Outcome::Failed(message) => Some(language.pick(
+            format!("The tool reported an error: {message}"),
+            format!("工具报告了一个错误：{message}"),
+        )),
+        Outcome::Denied { reason } => Some(match reason {
+            Some(reason) => language.pick(
+                format!("The call was denied, so nothing was done. Reason given: {reason}"),
+                format!("这次调用被拒绝了，所以什么都没有做。理由是：{reason}"),
+            ),
+            None => language.pick(
+                "The call was denied, so nothing was done.".to_owned(),
+                "这次调用被拒绝了，所以什么都没有做。".to_owned(),
+            ),
+        }),
+        Outcome::Missing => Some(language.pick(
+            "The tool gave no result, so I cannot say more.".to_owned(),
+            "工具没有返回结果，所以我没法再多说什么。".to_owned(),
+        )),
+    }
+}

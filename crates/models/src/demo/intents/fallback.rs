@@ -1,0 +1,28 @@
+//! When nothing was understood: says so, lists what works right now, and tells how to get a real model.
+
+use super::{
+    super::{intent, reply::Reply, scene::Scene},
+    connect,
+};
+
+pub(in super::super) fn answer(scene: &Scene) -> Reply {
+    let language = scene.language;
+    if let Some(trouble) = scene.newest_outcome().and_then(|outcome| super::trouble(outcome, language)) {
+        return Reply::Say(trouble);
+    }
+    let opening = if scene.said.is_empty() && scene.has_files {
+        language.pick(
+            "I got your file, but I cannot read files: I am the built-in demo model and follow fixed rules.",
+            "文件收到了，但我读不了：我是内置的演示模型，只按固定规则工作。",
+        )
+    } else {
+        language.pick(
+            "I did not understand that. I am the built-in demo model: I follow fixed rules and understand only a few requests, in English and Chinese.",
+            "我没有听懂。我是内置的演示模型，只按固定规则工作，只能听懂少数几种中文和英文的请求。",
+        )
+    };
+    let list = language.pick("Right now I can:", "我现在可以：");
+    let offers = intent::offers(&scene.tools, language);
+    let connect = connect::instructions(language);
+    Reply::Say(format!("{opening}\n\n{list}\n{offers}\n{connect}"))
+}

@@ -1,0 +1,148 @@
+//! One answer of the demo model, and how it becomes a stream: small deltas at a readable pace.
+//!
+//! The deltas of a text, joined, are the text; the pieces of a call's arguments, joined, are its JSON.
+
+use protocol::{FinishReason, ToolSpec, Usage};
+use serde_json::Value;
+
+use super::said::is_han;
+use crate::model::{AssistantContent, ModelEvent, ModelMessage, ModelRequest, UserContent};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Reply {
+    Say(String),
+    /// Think one sentence aloud, then call a tool.
+    Call {
+        thought: String,
+        tool: String,
+        input: Value,
+    },
+}
+
+impl Reply {
+    pub(super) fn events(&self, id: &str, request: &ModelRequest) -> Vec<ModelEvent> {
+        let mut events = Vec::new();
+        let (written, thought, finish) = match self {
+            Self::Say(text) => {
+                events.extend(deltas(text).into_iter().map(ModelEvent::Text));
+                (text.len(), 0, FinishReason::Stop)
+            }
+            Self::Call { thought, tool, input } => {
+                events.extend(deltas(thought).into_iter().map(ModelEvent::Reasoning));
+                events.push(ModelEvent::ToolStarted {
+                    index: 0,
+                    id: Some(id.to_owned()),
+                    name: tool.clone(),
+                });
+                let input = input.to_string();
+                events.extend(
+                    pieces(&input).into_iter().map(|delta| ModelEvent::ToolDelta { index: 0, delta }),
+                );
+                (thought.len() + input.len(), thought.len(), FinishReason::ToolCalls)
+            }
+        };
+        events.push(ModelEvent::Usage(usage(read_bytes(request), written, thought)));
+        events.push(ModelEvent::Finished(finish));
+        events
+    }
+}
+
+/// Cuts a text behind every third word or eighth character of a script without spaces.
+fn deltas(text: &str) -> Vec<String> {
+    const WORDS: u32 = 3;
+    const CHARACTERS: u32 = 8;
+    let mut deltas = Vec::new();
+    let mut delta = String::new();
+    let (mut words, mut characters) = (0, 0);
+    let mut following = text.chars().skip(1);
+    for character in text.chars() {
+        delta.push(character);
+        words += u32::from(character.is_whitespace());
+        characters += u32::from(is_han(character));
+        let next_goes_on = following.next().is_some_and(|next| !is_han(next) && !next.is_alphanumeric());
+        let enough =
+            (words >= WORDS && character.is_whitespace()) || (characters >= CHARACTERS && is_han(character));
+        if enough && !next_goes_on {
+            deltas.push(std::mem::take(&mut delta));
+            (words, characters) = (0, 0);
+        }
+    }
+    if !delta.is_empty() {
+        deltas.push(delta);
+    }
+    deltas
+}
+
+/// Cuts JSON into a few pieces, as providers stream it.
+fn pieces(json: &str) -> Vec<String> {
+    const PIECE: usize = 24;
+    let characters: Vec<char> = json.chars().collect();
+    let size = PIECE.min(characters.len().div_ceil(2)).max(1);
+    characters.chunks(size).map(|piece| piece.iter().collect()).collect()
+}
+
+/// An estimate: nobody counts tokens here, four bytes are about one.
+fn usage(read: usize, written: usize, thought: usize) -> Usage {
+    let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX);
+    Usage {
+        input_tokens: tokens(read),
+        output_tokens: tokens(written),
+        total_tokens: tokens(read).saturating_add(tokens(written)),
+        cached_input_tokens: 0,
+        reasoning_tokens: tokens(thought),
+    }
+}
+
+fn read_bytes(request: &ModelRequest) -> usize {
+    let tools: usize = request.tools.iter().map(tool_bytes).sum();
+    request.system.len() + tools + request.messages.iter().map(message_bytes).sum::<usize>()
+}
+
+fn tool_bytes(tool: &ToolSpec) -> usize {
+    tool.name.len() + tool.description.len() + tool.input_schema.to_string().len()
+}
+
+fn message_bytes(message: &ModelMessage) -> usize {
+    match message {
+        ModelMessage::User { content } => content
+            .iter()
+            .map(|part| match part {
+                UserContent::Text(text) => text.len(),
+                UserContent::File { filename, .. } => filename.as_ref().map_or(0, String::len),
+            })
+            .sum(),
+        ModelMessage::Assistant { content } => content
+            .iter()
+            .map(|part| match part {
+                AssistantContent::Text(text) | AssistantContent::Reasoning(text) => text.len(),
+                AssistantContent::ToolCall(call) => call.name.len() + call.input.to_string().len(),
+            })
+            .sum(),
+        ModelMessage::Tool { text, .. } => text.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deltas_are_small_and_lose_nothing() {
+        for text in [
+            "One two three four five, six.\n\n- seven",
+            "我是内置的演示模型，按固定规则回答问题，不是真正的语言模型。",
+            "",
+            "word",
+        ] {
+            assert_eq!(deltas(text).concat(), text);
+        }
+        assert_eq!(deltas("one two three four"), ["one two three ", "four"]);
+        assert!(deltas("我是内置的演示模型，按固定规则回答问题。").len() >= 2);
+    }
+
+    #[test]
+    fn arguments_come_in_more_than_one_piece() {
+        assert_eq!(pieces("{}"), ["{", "}"]);
+        assert_eq!(pieces(r#"{"时区":"Asia/Tokyo"}"#).concat(), r#"{"时区":"Asia/Tokyo"}"#);
+    }
+}

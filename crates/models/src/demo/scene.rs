@@ -1,0 +1,91 @@
+//! What an answer may look at: the newest request, the tools on offer, and what was called since. All of it comes
+//! from the request's messages; the demo model remembers nothing between calls.
+
+use std::sync::Arc;
+
+use protocol::{ToolCall, ToolSpec};
+
+use super::{
+    outcome::Outcome,
+    said::{Language, Said},
+};
+use crate::model::{AssistantContent, ModelMessage, ModelRequest, UserContent};
+
+pub(super) struct Scene {
+    pub(super) said: Said,
+    /// The language to answer in.
+    pub(super) language: Language,
+    pub(super) tools: Arc<[ToolSpec]>,
+    /// How the calls since the newest user message ended, in order.
+    pub(super) calls: Vec<Outcome>,
+    pub(super) has_files: bool,
+    /// An id that no call of the conversation has.
+    pub(super) next_call: String,
+}
+
+impl Scene {
+    pub(super) fn of(request: &ModelRequest) -> Self {
+        let messages = &request.messages;
+        let newest = messages.iter().rposition(|message| matches!(message, ModelMessage::User { .. }));
+        let (said, has_files) = newest.map_or((Said::new(""), false), |place| spoken(&messages[place]));
+        let since = newest.map_or(&messages[..], |place| &messages[place + 1..]);
+        Self {
+            language: if said.is_empty() { earlier_language(messages) } else { said.language() },
+            said,
+            tools: Arc::clone(&request.tools),
+            calls: calls_of(since).map(|call| outcome_of(since, call)).collect(),
+            has_files,
+            next_call: unused_id(messages),
+        }
+    }
+
+    /// How the newest of the calls ended, if there was one.
+    pub(super) fn newest_outcome(&self) -> Option<&Outcome> {
+        self.calls.last()
+    }
+}
+
+fn spoken(message: &ModelMessage) -> (Said, bool) {
+    let ModelMessage::User { content } = message else { return (Said::new(""), false) };
+    let texts: Vec<&str> = content
+        .iter()
+        .filter_map(|part| match part {
+            UserContent::Text(text) => Some(text.as_str()),
+            UserContent::File { .. } => None,
+        })
+        .collect();
+    (Said::new(&texts.join("\n")), content.iter().any(|part| matches!(part, UserContent::File { .. })))
+}
+
+fn earlier_language(messages: &[ModelMessage]) -> Language {
+    let spoken = messages.iter().rev().map(|message| spoken(message).0).find(|said| !said.is_empty());
+    spoken.map_or(Language::English, |said| said.language())
+}
+
+fn calls_of(messages: &[ModelMessage]) -> impl Iterator<Item = &ToolCall> {
+    let contents = messages.iter().filter_map(|message| match message {
+        ModelMessage::Assistant { content } => Some(content),
+        ModelMessage::User { .. } | ModelMessage::Tool { .. } => None,
+    });
+    contents.flatten().filter_map(|part| match part {
+        AssistantContent::ToolCall(call) => Some(call),
+        AssistantContent::Text(_) | AssistantContent::Reasoning(_) => None,
+    })
+}
+
+fn outcome_of(messages: &[ModelMessage], asked: &ToolCall) -> Outcome {
+    let answer = messages.iter().find_map(|message| match message {
+        ModelMessage::Tool { call, text, is_error, .. } if *call == asked.id => Some((text, *is_error)),
+        _ => None,
+    });
+    answer.map_or(Outcome::Missing, |(text, is_error)| Outcome::read(text, is_error))
+}
+
+fn unused_id(messages: &[ModelMessage]) -> String {
+    let used: Vec<&str> = calls_of(messages).map(|call| call.id.as_str()).collect();
+    let mut number = used.len() + 1;
+    while used.contains(&format!("demo_{number}").as_str()) {
+        number += 1;
+    }
+    format!("demo_{number}")
+}

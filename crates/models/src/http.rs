@@ -1,0 +1,185 @@
+//! The one way to a model's server: the client, one attempt at a request, and reading its answer with time limits.
+//!
+//! Redirects are never followed, since they would carry the key elsewhere. No error of this file shows a URL, a
+//! host or a key. Dropping a [`Response`] closes its connection unless the answer was read to its end.
+
+pub mod refusal;
+
+use std::{error::Error as _, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use futures::FutureExt;
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, header, redirect};
+use tokio::time::{Instant, timeout_at};
+
+use crate::{
+    model::{ModelError, TimeLimit},
+    retry::{self, Failure, Limits},
+};
+
+/// How much of an error's body is read; the sentence in it is short.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+
+/// Why a model could not be set up. For the operator: it names the setting, never its value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    #[error("the base URL of {0} is not an http or https URL")]
+    BadUrl(String),
+    #[error("the key of {0} has characters that cannot be sent")]
+    BadKey(String),
+    #[error("the HTTP client could not be set up; are the system's root certificates installed?")]
+    Client,
+}
+
+/// Chooses the process's TLS implementation. May be called any number of times, by anyone.
+pub fn install_tls() {
+    if rustls::crypto::CryptoProvider::get_default().is_none()
+        && rustls::crypto::ring::default_provider().install_default().is_err()
+    {
+        tracing::debug!("another thread chose the TLS implementation first");
+    }
+}
+
+/// A client for the server at `base`. Clones share their connections: make one per server.
+pub fn client(base: &Url, limits: &Limits) -> Result<Client, SetupError> {
+    install_tls();
+    let mut builder = Client::builder()
+        .connect_timeout(limits.connect)
+        .redirect(redirect::Policy::none())
+        .tcp_nodelay(true)
+        .no_gzip()
+        .user_agent(concat!("concertino/", env!("CARGO_PKG_VERSION")));
+    if is_loopback(base) {
+        builder = builder.no_proxy();
+    }
+    if base.scheme() == "http" {
+        // Nothing will be encrypted: do not load the system's certificates, which may not even exist.
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build().map_err(|error| {
+        tracing::warn!(cause = error.source(), "the HTTP client for a model could not be set up");
+        SetupError::Client
+    })
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// One attempt. Only an answer with a 2xx status comes back; `key` is hidden wherever the server repeats it.
+pub async fn send(
+    request: RequestBuilder,
+    deadline: Instant,
+    key: Option<&str>,
+) -> Result<Response, Failure> {
+    let response = match timeout_at(deadline, request.send()).await {
+        Err(_) => return Err(ModelError::TimedOut(TimeLimit::FirstByte).into()),
+        Ok(Err(error)) => return Err(unsent(&error).into()),
+        Ok(Ok(response)) => response,
+    };
+    if response.status().is_success() {
+        return Ok(response);
+    }
+    Err(refused(response, deadline, key).await)
+}
+
+/// The next piece of the body, or `None` at its end.
+pub async fn next_chunk(
+    response: &mut Response,
+    deadline: Instant,
+    limit: TimeLimit,
+) -> Result<Option<Bytes>, ModelError> {
+    match timeout_at(deadline, response.chunk()).await {
+        Err(_) => Err(ModelError::TimedOut(limit)),
+        Ok(Err(_)) => Err(ModelError::Cut),
+        Ok(Ok(chunk)) => Ok(chunk),
+    }
+}
+
+/// The whole body, or `None` when it is larger than `bound`.
+pub async fn whole_body(
+    response: &mut Response,
+    mut deadline: Instant,
+    idle: Duration,
+    bound: usize,
+) -> Result<Option<Bytes>, ModelError> {
+    let mut limit = TimeLimit::FirstByte;
+    let mut body = BytesMut::new();
+    while let Some(chunk) = next_chunk(response, deadline, limit).await? {
+        if body.len() + chunk.len() > bound {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+        deadline = Instant::now() + idle;
+        limit = TimeLimit::Idle;
+    }
+    Ok(Some(body.freeze()))
+}
+
+/// Reads the end of a body if it is already there, so that the connection can serve the next call. Never waits.
+pub fn read_end_if_there(response: &mut Response) {
+    while let Some(Ok(Some(_))) = response.chunk().now_or_never() {}
+}
+
+/// Why a request got no answer at all. The cause goes to the log without its URL.
+fn unsent(error: &reqwest::Error) -> ModelError {
+    tracing::debug!(cause = error.source(), "a model's server gave no answer");
+    match (error.is_connect(), error.is_timeout()) {
+        (true, true) => ModelError::TimedOut(TimeLimit::Connect),
+        (true, false) => ModelError::Unreachable,
+        (false, true) => ModelError::TimedOut(TimeLimit::FirstByte),
+        (false, false) => ModelError::Cut,
+    }
+}
+
+async fn refused(mut response: Response, deadline: Instant, key: Option<&str>) -> Failure {
+    let status = response.status();
+    let text = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let retry_after =
+        text(header::RETRY_AFTER).and_then(|value| retry::retry_after(value, text(header::DATE)));
+    let body = error_body(&mut response, deadline).await;
+    let error = refusal::from_status(status.as_u16(), &body, reason(status), key, retry_after);
+    Failure { error, retry_after }
+}
+
+/// As much of the body as matters. What does not come is done without: the status says enough.
+async fn error_body(response: &mut Response, deadline: Instant) -> Vec<u8> {
+    let mut body = Vec::new();
+    while body.len() < MAX_ERROR_BYTES
+        && let Ok(Some(chunk)) = next_chunk(response, deadline, TimeLimit::Idle).await
+    {
+        let room = MAX_ERROR_BYTES - body.len();
+        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    }
+    body
+}
+
+fn reason(status: StatusCode) -> &'static str {
+    if status.is_redirection() {
+        return "it points to another address; check the base URL";
+    }
+    status.canonical_reason().unwrap_or("no explanation given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tls_implementation_may_be_chosen_twice() {
+        install_tls();
+        install_tls();
+        assert!(rustls::crypto::CryptoProvider::get_default().is_some());
+    }
+
+    #[test]
+    fn a_server_on_this_machine_needs_no_proxy() {
+        let loopback = |url: &str| is_loopback(&Url::parse(url).unwrap());
+        assert!(loopback("http://localhost:11434/v1"));
+        assert!(loopback("http://127.0.0.1:8000"));
+        assert!(loopback("http://[::1]:8000"));
+        assert!(!loopback("https://api.example.com/v1"));
+        assert!(!loopback("http://10.0.0.1/v1"));
+    }
+}

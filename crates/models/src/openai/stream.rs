@@ -1,0 +1,123 @@
+//! Theirs → ours: the events of a chat-completions answer as [`ModelEvent`]s. Pure, no I/O.
+//!
+//! Text, reasoning and calls are passed on as they come. The usage is kept and told once, because some servers
+//! repeat a growing one in every chunk. The end is told once, last, by [`Reader::end`], because usage comes after
+//! the finish reason.
+
+use std::collections::VecDeque;
+
+use protocol::{FinishReason, Usage};
+
+use super::{
+    calls::Calls,
+    wire::{self, Answer, Delta, Text},
+};
+use crate::{
+    http::refusal,
+    model::{ModelError, ModelEvent},
+};
+
+#[derive(Debug, Default)]
+pub struct Reader {
+    calls: Calls,
+    usage: Option<Usage>,
+    finish: Option<FinishReason>,
+    /// Hidden wherever the server repeats it.
+    key: Option<String>,
+}
+
+/// What an event left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More may come.
+    More,
+    /// The server said that this was all.
+    Done,
+}
+
+impl Reader {
+    pub fn new(key: Option<String>) -> Self {
+        Self { key, ..Self::default() }
+    }
+
+    /// Reads the data of one event of a stream.
+    pub fn event(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<Progress, ModelError> {
+        let data = data.trim_ascii();
+        if data == b"[DONE]" {
+            return Ok(Progress::Done);
+        }
+        if !data.is_empty() {
+            self.answer(data, events)?;
+        }
+        Ok(Progress::More)
+    }
+
+    /// Reads a whole completion, the answer of a server that does not stream.
+    pub fn whole(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        if self.answer(data, events)? {
+            return Ok(());
+        }
+        Err(ModelError::Garbage("JSON without an answer in it; check the base URL".to_owned()))
+    }
+
+    /// The end of the answer, as the server said or because its body is over.
+    pub fn end(&mut self, progress: Progress, events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        let finish = match (self.finish, progress) {
+            (Some(finish), _) => finish,
+            (None, Progress::Done) => FinishReason::Stop,
+            (None, Progress::More) => return Err(ModelError::Cut),
+        };
+        if !self.calls.all_are_named() {
+            return Err(ModelError::Garbage("a tool call without the name of the tool".to_owned()));
+        }
+        // Some servers end an answer that asks for tools with `stop`.
+        let finish = match finish {
+            FinishReason::Stop if !self.calls.is_empty() => FinishReason::ToolCalls,
+            finish => finish,
+        };
+        events.extend(self.usage.take().filter(|usage| !usage.is_empty()).map(ModelEvent::Usage));
+        events.push_back(ModelEvent::Finished(finish));
+        Ok(())
+    }
+
+    /// True when the answer had a choice in it.
+    fn answer(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<bool, ModelError> {
+        let answer: Answer<'_> = serde_json::from_slice(data)
+            .map_err(|_| ModelError::Garbage("text that is not the JSON of an answer".to_owned()))?;
+        if let Some(error) = answer.error {
+            return Err(refusal::in_stream(&error, self.key.as_deref()));
+        }
+        if answer.object.0 == "error" {
+            let error = serde_json::from_slice(data).unwrap_or_default();
+            return Err(refusal::in_stream(&error, self.key.as_deref()));
+        }
+        if let Some(usage) = answer.usage {
+            self.usage = Some(usage.as_ref().into());
+        }
+        let Some(choice) = answer.choices.0 else { return Ok(false) };
+        if let Some(delta) = choice.delta.or(choice.message) {
+            self.delta(*delta, events);
+        }
+        if !choice.finish_reason.0.is_empty() {
+            self.finish = Some(wire::finish_reason(&choice.finish_reason.0));
+        }
+        Ok(true)
+    }
+
+    fn delta(&mut self, delta: Delta<'_>, events: &mut VecDeque<ModelEvent>) {
+        let reasoning =
+            if delta.reasoning_content.0.is_empty() { delta.reasoning } else { delta.reasoning_content };
+        push(reasoning, ModelEvent::Reasoning, events);
+        push(delta.content, ModelEvent::Text, events);
+        push(delta.refusal, ModelEvent::Text, events);
+        if let Some(pieces) = delta.tool_calls {
+            self.calls.take(pieces, events);
+        }
+    }
+}
+
+fn push(text: Text<'_>, event: fn(String) -> ModelEvent, events: &mut VecDeque<ModelEvent>) {
+    if !text.0.is_empty() {
+        events.push_back(event(text.0.into_owned()));
+    }
+}

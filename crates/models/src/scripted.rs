@@ -1,0 +1,283 @@
+//! A model that answers from a script: for tests and benchmarks.
+//!
+//! A [`Reply`] is a sequence of steps. It ends with a fitting `Finished`, unless it fails. Calls are numbered in
+//! the order in which they stand in the reply. A [`Scripted`] is a handle: a test keeps one clone, the engine
+//! gets another, and the test sees what the model was asked.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use futures::{StreamExt, stream};
+use parking_lot::Mutex;
+use protocol::{FinishReason, Usage};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::model::{Model, ModelError, ModelEvent, ModelRequest, ModelStream};
+
+#[derive(Clone)]
+pub struct Scripted {
+    shared: Arc<Shared>,
+}
+
+type Choose = Box<dyn FnMut(&ModelRequest) -> Option<Reply> + Send>;
+
+struct Shared {
+    name: String,
+    choose: Mutex<Choose>,
+    requests: Mutex<Vec<ModelRequest>>,
+    live: watch::Sender<usize>,
+}
+
+impl Scripted {
+    /// Each call gets the next reply. A call too many fails and says so.
+    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let mut replies: VecDeque<Reply> = replies.into_iter().collect();
+        Self::from_choice(Box::new(move |_| replies.pop_front()))
+    }
+
+    /// Each call gets the reply that `choose` makes for its request.
+    pub fn choosing(mut choose: impl FnMut(&ModelRequest) -> Reply + Send + 'static) -> Self {
+        Self::from_choice(Box::new(move |request| Some(choose(request))))
+    }
+
+    fn from_choice(choose: Choose) -> Self {
+        let shared = Shared {
+            name: "scripted/script".to_owned(),
+            choose: Mutex::new(choose),
+            requests: Mutex::default(),
+            live: watch::Sender::new(0),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// What the model was asked so far, oldest first.
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        self.shared.requests.lock().clone()
+    }
+
+    /// How many answers are being read at the moment.
+    pub fn live(&self) -> usize {
+        *self.shared.live.borrow()
+    }
+
+    /// Waits until no answer is being read any more: all were read to their end or dropped.
+    pub async fn idle(&self) {
+        let mut live = self.shared.live.subscribe();
+        // The sender lives as long as `self`, so this cannot fail.
+        if live.wait_for(|live| *live == 0).await.is_err() {
+            tracing::debug!("the script is gone");
+        }
+    }
+}
+
+impl Model for Scripted {
+    fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        let reply = (self.shared.choose.lock())(&request).unwrap_or_else(|| {
+            let message = "the script has no reply left".to_owned();
+            fails(ModelError::Refused { status: 410, message })
+        });
+        self.shared.requests.lock().push(request);
+        let live = Live::new(Arc::clone(&self.shared));
+        let acts = VecDeque::from(reply.acts());
+        stream::unfold((acts, live), |(mut acts, live)| async move {
+            loop {
+                match acts.pop_front()? {
+                    Act::Say(event) => return Some((Ok(event), (acts, live))),
+                    Act::Fail(error) => return Some((Err(error), (VecDeque::new(), live))),
+                    Act::Wait(gate) => gate.pass().await,
+                }
+            }
+        })
+        .boxed()
+    }
+}
+
+/// Counts an answer while it is being read.
+struct Live(Arc<Shared>);
+
+impl Live {
+    fn new(shared: Arc<Shared>) -> Self {
+        shared.live.send_modify(|live| *live += 1);
+        Self(shared)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.0.live.send_modify(|live| *live -= 1);
+    }
+}
+
+/// One answer of the script.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    steps: Vec<Step>,
+    finish: Option<FinishReason>,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Say(ModelEvent),
+    Call { id: Option<String>, tool: String, arguments: Vec<String> },
+    Fail(ModelError),
+    Wait(Gate),
+}
+
+/// A step with the number of its call filled in.
+enum Act {
+    Say(ModelEvent),
+    Fail(ModelError),
+    Wait(Gate),
+}
+
+impl Reply {
+    /// This reply and then the steps of `next`.
+    #[must_use]
+    pub fn then(mut self, next: Self) -> Self {
+        self.steps.extend(next.steps);
+        self.finish = next.finish.or(self.finish);
+        self
+    }
+
+    /// What the answer cost.
+    #[must_use]
+    pub fn uses(mut self, usage: Usage) -> Self {
+        self.steps.push(Step::Say(ModelEvent::Usage(usage)));
+        self
+    }
+
+    /// Ends with this reason in place of the fitting one.
+    #[must_use]
+    pub fn finishes(mut self, reason: FinishReason) -> Self {
+        self.finish = Some(reason);
+        self
+    }
+
+    fn acts(self) -> Vec<Act> {
+        let mut acts = Vec::with_capacity(self.steps.len() + 1);
+        let mut calls = 0;
+        for step in self.steps {
+            match step {
+                Step::Say(event) => acts.push(Act::Say(event)),
+                Step::Fail(error) => acts.push(Act::Fail(error)),
+                Step::Wait(gate) => acts.push(Act::Wait(gate)),
+                Step::Call { id, tool, arguments } => {
+                    let index = calls;
+                    calls += 1;
+                    acts.push(Act::Say(ModelEvent::ToolStarted { index, id, name: tool }));
+                    let deltas = arguments.into_iter().filter(|delta| !delta.is_empty());
+                    acts.extend(deltas.map(|delta| Act::Say(ModelEvent::ToolDelta { index, delta })));
+                }
+            }
+        }
+        let fitting = if calls == 0 { FinishReason::Stop } else { FinishReason::ToolCalls };
+        acts.push(Act::Say(ModelEvent::Finished(self.finish.unwrap_or(fitting))));
+        acts
+    }
+}
+
+fn reply(step: Step) -> Reply {
+    Reply { steps: vec![step], finish: None }
+}
+
+/// Text in one piece.
+pub fn says(text: &str) -> Reply {
+    reply(Step::Say(ModelEvent::Text(text.to_owned())))
+}
+
+/// Text, one event for each piece.
+pub fn says_in_pieces(pieces: &[&str]) -> Reply {
+    let steps = pieces.iter().map(|piece| Step::Say(ModelEvent::Text((*piece).to_owned()))).collect();
+    Reply { steps, finish: None }
+}
+
+pub fn reasons(text: &str) -> Reply {
+    reply(Step::Say(ModelEvent::Reasoning(text.to_owned())))
+}
+
+/// A tool call with this input.
+pub fn calls(id: &str, tool: &str, input: Value) -> Reply {
+    raw_call(id, tool, &input.to_string())
+}
+
+/// Several tool calls of one answer: id, tool, input.
+pub fn calls_many<'a>(all: impl IntoIterator<Item = (&'a str, &'a str, Value)>) -> Reply {
+    all.into_iter().fold(Reply::default(), |reply, (id, tool, input)| reply.then(calls(id, tool, input)))
+}
+
+/// A tool call with exactly this argument text, which need not be JSON. An empty id is a missing one.
+pub fn raw_call(id: &str, tool: &str, arguments: &str) -> Reply {
+    call_in_pieces(id, tool, &[arguments])
+}
+
+/// A tool call whose argument text comes in these pieces.
+pub fn call_in_pieces(id: &str, tool: &str, pieces: &[&str]) -> Reply {
+    reply(Step::Call {
+        id: (!id.is_empty()).then(|| id.to_owned()),
+        tool: tool.to_owned(),
+        arguments: pieces.iter().map(|piece| (*piece).to_owned()).collect(),
+    })
+}
+
+/// The answer ends here with an error.
+pub fn fails(error: ModelError) -> Reply {
+    reply(Step::Fail(error))
+}
+
+/// The answer goes on when the gate is open.
+pub fn waits(gate: &Gate) -> Reply {
+    reply(Step::Wait(gate.clone()))
+}
+
+/// Where an answer waits for the test. Once open, a gate stays open.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    state: Arc<watch::Sender<GateState>>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct GateState {
+    open: bool,
+    arrived: usize,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self { state: Arc::new(watch::Sender::new(GateState::default())) }
+    }
+}
+
+impl Gate {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn open(&self) {
+        self.state.send_modify(|state| state.open = true);
+    }
+
+    /// Waits until an answer has come to the gate.
+    pub async fn reached(&self) {
+        self.wait_for(|state| state.arrived > 0).await;
+    }
+
+    async fn pass(&self) {
+        self.state.send_modify(|state| state.arrived += 1);
+        self.wait_for(|state| state.open).await;
+    }
+
+    async fn wait_for(&self, condition: impl FnMut(&GateState) -> bool) {
+        // The sender lives as long as `self`, so this cannot fail.
+        if self.state.subscribe().wait_for(condition).await.is_err() {
+            tracing::debug!("the gate is gone");
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "scripted_tests.rs"]
+mod tests;

@@ -1,0 +1,53 @@
+//! The chat surface: what an unmodified `useChat` speaks.
+
+pub(crate) mod branch;
+pub(crate) mod history;
+mod parse;
+pub(crate) mod post;
+pub(crate) mod resume;
+pub(crate) mod stop;
+
+use axum::{
+    Extension,
+    extract::{Path, Request, State},
+    http::Method,
+    response::{IntoResponse, Response},
+};
+use engine::Principal;
+use protocol::{ErrorCode, IdError, SessionId};
+
+pub(crate) use parse::decision;
+
+use crate::{error::ApiError, router::wrong_method, state::ServerState};
+
+/// `/api/chat/{id}/{word}`, where the id may hold slashes.
+pub(crate) async fn dispatch(
+    State(state): State<ServerState>,
+    Extension(principal): Extension<Principal>,
+    Path(rest): Path<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let Some((id, word)) = rest.rsplit_once('/') else {
+        return Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address."));
+    };
+    let session = session_id(id)?;
+    let method = request.method().clone();
+    match (&method, word) {
+        (&Method::GET, "stream") => resume::resume(&state, principal, session).await,
+        (&Method::GET, "messages") => {
+            history::history(&state, &principal, &session, request.uri().clone()).await
+        }
+        (&Method::POST, "stop") => stop::stop(&state, principal, session).await,
+        (&Method::POST, "branch") => branch::branch(&state, principal, session, request).await,
+        (_, "stream" | "messages" | "stop" | "branch") => Ok(wrong_method(method).await.into_response()),
+        _ => Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")),
+    }
+}
+
+pub(crate) fn session_id(id: &str) -> Result<SessionId, ApiError> {
+    SessionId::from_outside(id).map_err(|error| bad_id("The chat id", error))
+}
+
+pub(crate) fn bad_id(what: &str, error: IdError) -> ApiError {
+    ApiError::new(ErrorCode::InvalidId, format!("{what} {error}."))
+}

@@ -1,0 +1,34 @@
+//! `POST /api/chat/{id}/branch`: shows another answer or an older version of a question.
+
+use axum::{
+    Json,
+    extract::Request,
+    response::{IntoResponse, Response},
+};
+use engine::Principal;
+use protocol::{MessageId, SessionId};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::bad_id;
+use crate::{body, error::ApiError, state::ServerState};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Branch {
+    message_id: String,
+}
+
+pub(super) async fn branch(
+    state: &ServerState,
+    principal: Principal,
+    session: SessionId,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (parts, body) = request.into_parts();
+    let bytes = body::read(&state.settings, &parts.headers, body).await?;
+    let branch: Branch = body::parse(&bytes)?;
+    let at = MessageId::from_outside(&branch.message_id).map_err(|error| bad_id("The message id", error))?;
+    let leaf = state.engine.choose_branch(principal.workspace, session, at).await?;
+    Ok(Json(json!({ "activeLeaf": leaf.id })).into_response())
+}

@@ -1,0 +1,305 @@
+//! The body of a send. Everything in it is a claim of the client: taken are the new user message, the answers to
+//! questions, the outputs of front-end tools and the point where it goes on; the rest is never even read, unless
+//! the session is unknown and the earlier messages are taken over.
+
+use std::{borrow::Cow, sync::Arc};
+
+use bytes::Bytes;
+use engine::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest};
+use protocol::{
+    ApprovalId, ErrorCode, MessageId, Part, Role, RunOptions, SubAgentStream, ToolCallId, UiMessage,
+    WhenBusy, WorkspaceId,
+};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use super::{bad_id, session_id};
+use crate::{body, error::ApiError};
+
+/// Text of one new message.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+const MAX_PARTS: usize = 1000;
+const MAX_METADATA_BYTES: usize = 64 << 10;
+const MAX_REASON_BYTES: usize = 4 << 10;
+/// Messages a client may plant.
+const MAX_EARLIER: usize = 50_000;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ChatBody<'a> {
+    #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    messages: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    trigger: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    message_id: Option<Cow<'a, str>>,
+    project_id: Option<String>,
+    client_id: Option<String>,
+    tab_id: Option<String>,
+    page_id: Option<String>,
+    mode: Option<String>,
+    timezone: Option<String>,
+    chat_model_id: Option<String>,
+    chat_model_source: Option<String>,
+    agent_id: Option<String>,
+    parent_message_id: Option<String>,
+    sub_agent_stream: Option<SubAgentStream>,
+    when_busy: Option<WhenBusy>,
+}
+
+/// Who a message is, without its content.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    role: Role,
+}
+
+pub(super) fn request(bytes: &Bytes, workspace: WorkspaceId) -> Result<SendRequest, ApiError> {
+    let chat: ChatBody<'_> = body::parse(bytes)?;
+    let id = chat.id.as_deref().ok_or_else(|| ApiError::invalid("The body needs id, the id of the chat."))?;
+    let session = session_id(id)?;
+    let message_id = chat.message_id.as_deref().map(message_id).transpose()?;
+    let mut messages = chat.messages.unwrap_or_default();
+    messages.extend(chat.message);
+    let last = *messages.last().ok_or_else(|| {
+        ApiError::new(ErrorCode::EmptyMessage, "The body needs messages with at least one message.")
+    })?;
+    let head = head(last)?;
+    let regenerate = chat.trigger.as_deref().is_some_and(|trigger| trigger.starts_with("regenerate"));
+    let kind = if regenerate {
+        let last_kept = if head.role == Role::User { Some(self::message_id(&head.id)?) } else { None };
+        SendKind::Regenerate { at: message_id, last_kept }
+    } else if let Some(answered) = answered(&messages, &head, message_id.as_ref())? {
+        answers(answered)?
+    } else {
+        let message = user_message(last)?;
+        let after = match messages.len() {
+            0 | 1 => None,
+            count => Some(self::message_id(&self::head(messages[count - 2])?.id)?),
+        };
+        let earlier = earlier(bytes, &messages[..messages.len() - 1]);
+        SendKind::Submit { message, edits: message_id, after, earlier }
+    };
+    let parent_message_id = chat.parent_message_id.as_deref().map(self::message_id).transpose()?;
+    let options = RunOptions {
+        project_id: short("projectId", chat.project_id)?,
+        client_id: short("clientId", chat.client_id)?,
+        tab_id: short("tabId", chat.tab_id)?,
+        page_id: short("pageId", chat.page_id)?,
+        mode: short("mode", chat.mode)?,
+        timezone: short("timezone", chat.timezone)?,
+        chat_model_id: short("chatModelId", chat.chat_model_id)?,
+        chat_model_source: short("chatModelSource", chat.chat_model_source)?,
+        agent_id: short("agentId", chat.agent_id)?,
+        parent_message_id,
+        sub_agent_stream: chat.sub_agent_stream,
+        when_busy: chat.when_busy,
+    };
+    Ok(SendRequest { workspace, session, kind, options })
+}
+
+fn short(name: &str, value: Option<String>) -> Result<Option<String>, ApiError> {
+    match value {
+        Some(value) if value.len() > protocol::id::MAX_ID_BYTES => Err(ApiError::invalid(format!(
+            "The field {name} is longer than {} bytes.",
+            protocol::id::MAX_ID_BYTES
+        ))),
+        value => Ok(value.filter(|value| !value.is_empty())),
+    }
+}
+
+fn message_id(id: &str) -> Result<MessageId, ApiError> {
+    MessageId::from_outside(id).map_err(|error| bad_id("The message id", error))
+}
+
+fn head(message: &RawValue) -> Result<Head<'_>, ApiError> {
+    body::parse(message.get().as_bytes())
+}
+
+/// The assistant message that is handed back, if this is a continuation: the last one, or the one `messageId`
+/// names.
+fn answered<'a>(
+    messages: &[&'a RawValue],
+    last: &Head<'_>,
+    named: Option<&MessageId>,
+) -> Result<Option<&'a RawValue>, ApiError> {
+    if last.role == Role::Assistant {
+        return Ok(messages.last().copied());
+    }
+    if let Some(named) = named {
+        for message in messages.iter().rev() {
+            let head = head(message)?;
+            if head.id == named.as_str() {
+                return Ok((head.role == Role::Assistant).then_some(*message));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn user_message(raw: &RawValue) -> Result<UiMessage, ApiError> {
+    let message: UiMessage = body::parse(raw.get().as_bytes())?;
+    message_id(message.id.as_str())?;
+    if message.role != Role::User {
+        return Err(ApiError::invalid("The last message must be the user's or the assistant's."));
+    }
+    if message.parts.len() > MAX_PARTS {
+        return Err(ApiError::new(
+            ErrorCode::MessageTooLarge,
+            format!("The message has {} parts; at most {MAX_PARTS} are allowed.", message.parts.len()),
+        ));
+    }
+    let mut text_bytes = 0;
+    let mut content = false;
+    for (number, part) in message.parts.iter().enumerate() {
+        match part {
+            Part::Text { text, .. } => {
+                text_bytes += text.len();
+                content |= !text.trim().is_empty();
+            }
+            Part::File { .. } => content = true,
+            Part::Data { .. } => {}
+            _ => {
+                return Err(ApiError::invalid(format!(
+                    "Part {} cannot stand in a message of the user: only text, file and data parts can.",
+                    number + 1
+                )));
+            }
+        }
+    }
+    if text_bytes > MAX_TEXT_BYTES {
+        return Err(ApiError::new(
+            ErrorCode::MessageTooLarge,
+            format!("The message has {text_bytes} bytes of text; at most {MAX_TEXT_BYTES} are allowed."),
+        ));
+    }
+    if !content {
+        return Err(ApiError::new(
+            ErrorCode::EmptyMessage,
+            "The message is empty: write something or add a file.",
+        ));
+    }
+    let metadata = message.metadata.as_ref().map_or(0, |metadata| metadata.to_string().len());
+    if metadata > MAX_METADATA_BYTES {
+        return Err(ApiError::new(
+            ErrorCode::MessageTooLarge,
+            format!(
+                "The message has {metadata} bytes of metadata; at most {MAX_METADATA_BYTES} are allowed."
+            ),
+        ));
+    }
+    Ok(message)
+}
+
+/// A message handed back: parts of any kind, of which only answered calls count.
+#[derive(Deserialize)]
+struct Answered<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    parts: Vec<Value>,
+}
+
+fn answers(raw: &RawValue) -> Result<SendKind, ApiError> {
+    let message: Answered<'_> = body::parse(raw.get().as_bytes())?;
+    let mut answers = Vec::new();
+    let mut outputs = Vec::new();
+    for part in &message.parts {
+        let text = |name: &str| part.get(name).and_then(Value::as_str);
+        let Some(call) = text("toolCallId") else { continue };
+        match text("state") {
+            Some("approval-responded") => answers.push(approval(part)?),
+            Some("output-available") => {
+                let output = part.get("output").cloned().unwrap_or(Value::Null);
+                outputs.push(ClientOutput { call: ToolCallId::new(call), result: Ok(output) });
+            }
+            Some("output-error") => {
+                let error = text("errorText").unwrap_or("the front end reported an error").to_owned();
+                outputs.push(ClientOutput { call: ToolCallId::new(call), result: Err(error) });
+            }
+            _ => {}
+        }
+    }
+    Ok(SendKind::Continue { message: message_id(&message.id)?, answers, outputs })
+}
+
+fn approval(part: &Value) -> Result<ApprovalAnswer, ApiError> {
+    let field = |name: &str| part.get("approval").and_then(|approval| approval.get(name));
+    let id = field("id").and_then(Value::as_str);
+    let approved = field("approved").and_then(Value::as_bool);
+    let (Some(id), Some(approved)) = (id, approved) else {
+        return Err(ApiError::invalid("An answered approval needs approval.id and approval.approved."));
+    };
+    let reason = field("reason").and_then(Value::as_str).map(str::to_owned);
+    Ok(ApprovalAnswer {
+        approval: ApprovalId::from_outside(id).map_err(|error| bad_id("The approval id", error))?,
+        decision: decision(approved, reason)?,
+        input: part.get("input").cloned(),
+    })
+}
+
+pub(crate) fn decision(approved: bool, reason: Option<String>) -> Result<Decision, ApiError> {
+    if reason.as_ref().is_some_and(|reason| reason.len() > MAX_REASON_BYTES) {
+        return Err(ApiError::invalid(format!("The reason is longer than {MAX_REASON_BYTES} bytes.")));
+    }
+    Ok(Decision { approved, reason: reason.filter(|reason| !reason.trim().is_empty()) })
+}
+
+/// The messages before the new one, read only when the session turns out to be unknown.
+fn earlier(bytes: &Bytes, messages: &[&RawValue]) -> Earlier {
+    let base = bytes.as_ptr() as usize;
+    let ranges: Arc<[_]> = messages
+        .iter()
+        .map(|message| {
+            let start = message.get().as_ptr() as usize - base;
+            start..start + message.get().len()
+        })
+        .collect();
+    let bytes = bytes.clone();
+    Box::new(move || {
+        if ranges.len() > MAX_EARLIER {
+            return Err(format!("At most {MAX_EARLIER} earlier messages can be taken over."));
+        }
+        let mut messages = Vec::with_capacity(ranges.len());
+        for range in ranges.iter() {
+            let raw = bytes.get(range.clone()).unwrap_or_default();
+            messages.extend(planted(raw)?);
+        }
+        Ok(messages)
+    })
+}
+
+#[derive(Deserialize)]
+struct Planted {
+    id: String,
+    role: Role,
+    metadata: Option<Value>,
+    parts: Vec<Value>,
+}
+
+/// Text and files of an earlier message, marked as the client's; calls and results are not believed.
+fn planted(raw: &[u8]) -> Result<Option<UiMessage>, String> {
+    let message: Planted =
+        serde_json::from_slice(raw).map_err(|error| format!("An earlier message is not valid: {error}."))?;
+    let id = MessageId::from_outside(&message.id).map_err(|error| format!("The message id {error}."))?;
+    if message.role == Role::System {
+        return Ok(None);
+    }
+    let parts: Vec<_> = message
+        .parts
+        .into_iter()
+        .filter(|part| matches!(part.get("type").and_then(Value::as_str), Some("text" | "file")))
+        .map(serde_json::from_value::<Part>)
+        .collect::<Result<_, _>>()
+        .map_err(|error| format!("An earlier message is not valid: {error}."))?;
+    let mut metadata = match message.metadata {
+        Some(Value::Object(metadata)) => metadata,
+        _ => serde_json::Map::new(),
+    };
+    metadata.insert("origin".to_owned(), Value::from("client"));
+    Ok(Some(UiMessage { id, role: message.role, metadata: Some(metadata.into()), parts }))
+}

@@ -1,0 +1,87 @@
+//! One error, one response: problem JSON under `/api`, a plain sentence on the chat routes (stock clients print
+//! the body). 5xx bodies never tell the cause; it is logged here, once.
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use engine::EngineError;
+use protocol::{ErrorCode, wire::rest::Problem};
+
+#[derive(Clone, Debug)]
+pub(crate) struct ApiError {
+    code: ErrorCode,
+    message: String,
+}
+
+impl ApiError {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::InvalidMessage, message)
+    }
+}
+
+impl From<EngineError> for ApiError {
+    fn from(error: EngineError) -> Self {
+        let code = error.code();
+        if code.status() >= 500 {
+            tracing::error!(error = &error as &dyn std::error::Error, "a request failed");
+        }
+        let message = if code == ErrorCode::Internal {
+            "An internal error happened. It was logged; try again.".to_owned()
+        } else {
+            error.to_string()
+        };
+        Self { code, message }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let problem = Problem {
+            title: status.canonical_reason().unwrap_or("Error").to_owned(),
+            status: status.as_u16(),
+            detail: self.message.clone(),
+            code: self.code,
+        };
+        let body = serde_json::to_vec(&problem).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
+        headers.insert("x-error-code", HeaderValue::from_static(self.code.as_str()));
+        if self.code == ErrorCode::Unauthorized {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+const PROBLEM: &str = "application/problem+json";
+
+/// On the chat routes an error is one plain sentence, unless the client names problem JSON.
+pub(crate) async fn plain_on_chat(request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let is_chat = path == "/api/chat" || path.starts_with("/api/chat/");
+    let plain = is_chat && !accepts_problem(request.headers());
+    let mut response = next.run(request).await;
+    if plain && let Some(error) = response.extensions().get::<ApiError>() {
+        let text = error.message.clone();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        headers.remove(header::CONTENT_LENGTH);
+        *response.body_mut() = Body::from(text);
+    }
+    response
+}
+
+fn accepts_problem(headers: &HeaderMap) -> bool {
+    headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|a| a.contains(PROBLEM))
+}

@@ -1,0 +1,17 @@
+//! HTTP in, frames out; decides nothing.
+//!
+//! `router.rs` is the whole URL table. Every request passes `guard.rs` (Host, Origin) and `auth.rs` (token) first.
+
+mod auth;
+mod body;
+mod chat;
+mod error;
+mod guard;
+mod landing;
+mod rest;
+mod router;
+mod sse;
+mod state;
+
+pub use router::router;
+pub use state::{Auth, ServerSettings, ServerState};

@@ -1,0 +1,6 @@
+//! The REST routes; errors are problem JSON.
+
+pub(crate) mod approvals;
+pub(crate) mod health;
+pub(crate) mod sessions;
+pub(crate) mod tools;

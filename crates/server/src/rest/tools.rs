@@ -1,0 +1,10 @@
+//! `GET /api/tools`: what agents can do here.
+
+use axum::{Json, extract::State};
+use serde_json::{Value, json};
+
+use crate::state::ServerState;
+
+pub(crate) async fn list(State(state): State<ServerState>) -> Json<Value> {
+    Json(json!({ "tools": state.engine.tool_specs() }))
+}

@@ -1,0 +1,53 @@
+//! The whole URL table. Step 1 of every request.
+
+use axum::{
+    Router,
+    http::Method,
+    middleware::{from_fn, from_fn_with_state},
+    response::IntoResponse,
+    routing::{any, get, post},
+};
+use protocol::ErrorCode;
+
+use crate::{auth, chat, error, error::ApiError, guard, landing, rest, state::ServerState};
+
+pub fn router(state: ServerState) -> Router {
+    let api = Router::new()
+        .route("/api/chat", post(chat::post::post).fallback(wrong_method))
+        // Old clients leave the slashes of a chat id as they are, so the id is everything up to the last word:
+        //   GET  …/{id}/stream    chat/resume.rs     GET  …/{id}/messages  chat/history.rs
+        //   POST …/{id}/stop      chat/stop.rs       POST …/{id}/branch    chat/branch.rs
+        .route("/api/chat/{*rest}", any(chat::dispatch))
+        .route(
+            "/api/approvals/{id}",
+            get(rest::approvals::show).post(rest::approvals::answer).fallback(wrong_method),
+        )
+        .route("/api/sessions", get(rest::sessions::list).fallback(wrong_method))
+        .route(
+            "/api/sessions/{id}",
+            get(rest::sessions::show)
+                .patch(rest::sessions::rename)
+                .delete(rest::sessions::delete)
+                .fallback(wrong_method),
+        )
+        .route("/api/tools", get(rest::tools::list).fallback(wrong_method))
+        .layer(from_fn_with_state(state.clone(), auth::require));
+    Router::new()
+        .merge(api)
+        .route("/", get(landing::page).fallback(wrong_method))
+        .route("/landing.css", get(landing::style).fallback(wrong_method))
+        .route("/health", get(rest::health::show).fallback(wrong_method))
+        .fallback(not_found)
+        .layer(from_fn_with_state(state.clone(), guard::guard))
+        .layer(from_fn(error::plain_on_chat))
+        .with_state(state)
+}
+
+async fn not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")
+}
+
+pub(crate) async fn wrong_method(method: Method) -> axum::response::Response {
+    ApiError::new(ErrorCode::MethodNotAllowed, format!("{method} is not allowed at this address."))
+        .into_response()
+}

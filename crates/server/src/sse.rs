@@ -1,0 +1,119 @@
+//! Frames out: a viewer as an HTTP body. Step 9 of a chat request.
+//!
+//! A comment opens the stream at once, another follows each silence; `[DONE]` closes it. What is ready together
+//! leaves in one write.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, header},
+    response::Response,
+};
+use bytes::Bytes;
+use engine::Viewer;
+use futures::stream;
+use protocol::wire::chat::{Chunk, DONE_FRAME};
+
+use crate::state::ServerState;
+
+const OPENING: &[u8] = b": concertino\n\n";
+const HEARTBEAT: &[u8] = b": keep-alive\n\n";
+const BROKEN_OFF: &str =
+    "The answer broke off because it could not be stored. Reload to see what was kept, and send again.";
+
+pub(crate) fn response(state: &ServerState, viewer: Viewer) -> Response {
+    let stream = Stream {
+        viewer,
+        heartbeat: state.settings.heartbeat,
+        stage: Stage::Opening,
+        _open: Open::count(&state.connections),
+    };
+    let frames = stream::unfold(stream, |mut stream| async move {
+        let bytes = stream.next().await?;
+        Some((Ok::<_, std::convert::Infallible>(bytes), stream))
+    });
+    let mut response = Response::new(Body::from_stream(frames));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    headers.insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
+    response
+}
+
+struct Stream {
+    viewer: Viewer,
+    heartbeat: Duration,
+    stage: Stage,
+    _open: Open,
+}
+
+enum Stage {
+    Opening,
+    Frames,
+    Over,
+}
+
+impl Stream {
+    async fn next(&mut self) -> Option<Bytes> {
+        match self.stage {
+            Stage::Opening => {
+                self.stage = Stage::Frames;
+                Some(Bytes::from_static(OPENING))
+            }
+            Stage::Frames => Some(self.frames().await),
+            Stage::Over => None,
+        }
+    }
+
+    async fn frames(&mut self) -> Bytes {
+        let Ok(next) = tokio::time::timeout(self.heartbeat, self.viewer.next()).await else {
+            return Bytes::from_static(HEARTBEAT);
+        };
+        match next {
+            Some(Ok(bytes)) => Bytes::from(bytes),
+            Some(Err(error)) => {
+                tracing::warn!(%error, "a stream broke off");
+                self.stage = Stage::Over;
+                broken_off()
+            }
+            None => {
+                self.stage = Stage::Over;
+                Bytes::from_static(DONE_FRAME)
+            }
+        }
+    }
+}
+
+/// An error chunk and the end; never a silent end, which the client would take for success.
+fn broken_off() -> Bytes {
+    let chunk = Chunk::Error { error_text: BROKEN_OFF.into() };
+    let mut out = b"data: ".to_vec();
+    out.extend(serde_json::to_vec(&chunk).unwrap_or_default());
+    out.extend_from_slice(b"\n\n");
+    out.extend_from_slice(DONE_FRAME);
+    Bytes::from(out)
+}
+
+/// Counts a stream while it is open.
+struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    fn count(connections: &Arc<AtomicUsize>) -> Self {
+        connections.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(connections))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,115 @@
+//! What the tables hold, as values.
+
+use protocol::{
+    MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId, Timestamp, UiMessage,
+    Usage, WorkspaceId,
+};
+
+use crate::row::Row;
+
+/// A session inside the store; never leaves the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey(pub i64);
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionRecord {
+    pub key: SessionKey,
+    pub workspace: WorkspaceId,
+    pub id: SessionId,
+    pub title: Option<String>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub message_count: u64,
+    pub active_leaf: Option<MessageRef>,
+    /// No event was ever told under a higher number.
+    pub high_water: Seq,
+    /// The newest run and where it stands.
+    pub last_run: Option<(RunId, RunStatus)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionPage {
+    pub sessions: Vec<SessionRecord>,
+    pub more: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct MessageRecord {
+    pub reference: MessageRef,
+    pub parent: Option<MessageRef>,
+    pub created_at: Timestamp,
+    /// The message as JSON, ready to be sent.
+    pub body: String,
+}
+
+impl MessageRecord {
+    pub fn message(&self) -> Result<UiMessage, crate::StoreError> {
+        serde_json::from_str(&self.body).map_err(|error| crate::StoreError::Corrupt(error.to_string()))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStatus {
+    Running,
+    /// Waits for a person.
+    Parked,
+    Ended(RunEnd),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRecord {
+    pub id: RunId,
+    /// The message the run writes.
+    pub message: MessageId,
+    /// The user message it answers.
+    pub answers: MessageRef,
+    pub status: RunStatus,
+    /// Its first event.
+    pub first_seq: Seq,
+    /// Its newest `RunResumed`, 0 if it never paused.
+    pub last_resume: Seq,
+    pub options: RunOptions,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum SessionTarget {
+    /// Made by this append; joining an existing one of that id is a conflict.
+    New {
+        workspace: WorkspaceId,
+        id: SessionId,
+    },
+    Known(SessionKey),
+}
+
+/// One transaction of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Append {
+    pub target: SessionTarget,
+    pub at: Timestamp,
+    pub rows: Vec<Row>,
+    /// The folded message of each frame that these rows park or close.
+    pub messages: Vec<UiMessage>,
+    pub high_water: Seq,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsageTotal {
+    pub calls: u64,
+    pub usage: Usage,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenRecord {
+    pub id: i64,
+    pub principal: PrincipalId,
+    pub workspace: WorkspaceId,
+    pub created_at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewToken {
+    pub sha256: [u8; 32],
+    pub principal: PrincipalId,
+    pub workspace: WorkspaceId,
+    pub created_at: Timestamp,
+}

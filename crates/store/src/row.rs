@@ -1,0 +1,186 @@
+//! How events lie in the log: one row each, but the neighbouring deltas of one segment share a row.
+//!
+//! One row per delta could not carry the load. A cursor may stand inside a row: `lengths` tells where each delta
+//! ended, so that the tail after any number can be cut out.
+
+use protocol::{MessageId, SegmentKind, Seq, SessionEvent, Timestamp, ToolCallId, event::LogEntry};
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Row {
+    Event(LogEntry),
+    Deltas(DeltaRow),
+}
+
+/// The deltas `from..=to` of one segment or one tool input, with no other event between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeltaRow {
+    pub from: Seq,
+    pub to: Seq,
+    pub at: Timestamp,
+    pub target: DeltaTarget,
+    pub text: String,
+    /// Bytes of each delta.
+    pub lengths: Vec<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "snake_case")]
+pub enum DeltaTarget {
+    Segment { message: MessageId, segment: u32, kind: SegmentKind },
+    ToolInput { message: MessageId, call: ToolCallId },
+}
+
+/// What is written in the `body` column: an event, or `{"type":"deltas",…}`.
+#[derive(Serialize, Deserialize)]
+struct DeltaBody {
+    #[serde(rename = "type")]
+    kind: DeltasTag,
+    #[serde(flatten)]
+    target: DeltaTarget,
+    text: String,
+    lengths: Vec<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum DeltasTag {
+    #[serde(rename = "deltas")]
+    Deltas,
+}
+
+impl DeltaRow {
+    /// Starts a row, if the event is a delta.
+    pub fn start(seq: Seq, at: Timestamp, event: &SessionEvent) -> Option<Self> {
+        let (target, delta) = split(event)?;
+        let lengths = vec![length(delta)];
+        Some(Self { from: seq, to: seq, at, target, text: delta.to_owned(), lengths })
+    }
+
+    /// Takes the next delta of the same segment in; `false` when it belongs elsewhere.
+    pub fn extend(&mut self, seq: Seq, event: &SessionEvent) -> bool {
+        let same = match (&self.target, event) {
+            (
+                DeltaTarget::Segment { message, segment, .. },
+                SessionEvent::SegmentDelta { message: other, segment: number, .. },
+            ) => message == other && segment == number,
+            (
+                DeltaTarget::ToolInput { message, call },
+                SessionEvent::ToolInputDelta { message: other, call: name, .. },
+            ) => message == other && call == name,
+            _ => false,
+        };
+        if !same || seq != self.to + 1 {
+            return false;
+        }
+        if let SessionEvent::SegmentDelta { delta, .. } | SessionEvent::ToolInputDelta { delta, .. } = event {
+            self.text.push_str(delta);
+            self.lengths.push(length(delta));
+        }
+        self.to = seq;
+        true
+    }
+
+    /// The deltas after `after` as one event, numbered like the last of them.
+    pub fn tail(mut self, after: Seq) -> Result<LogEntry, StoreError> {
+        if after >= self.from {
+            let skipped = usize::try_from(after - self.from + 1).unwrap_or(usize::MAX);
+            let bytes: usize = self.lengths.iter().take(skipped).map(|length| *length as usize).sum();
+            self.text = self
+                .text
+                .get(bytes..)
+                .ok_or_else(|| StoreError::Corrupt("a delta row does not match its lengths".to_owned()))?
+                .to_owned();
+        }
+        let delta = self.text;
+        let event = match self.target {
+            DeltaTarget::Segment { message, segment, kind } => {
+                SessionEvent::SegmentDelta { message, segment, kind, delta }
+            }
+            DeltaTarget::ToolInput { message, call } => SessionEvent::ToolInputDelta { message, call, delta },
+        };
+        Ok(LogEntry { seq: self.to, at: self.at, event })
+    }
+}
+
+impl Row {
+    pub fn range(&self) -> (Seq, Seq) {
+        match self {
+            Self::Event(entry) => (entry.seq, entry.seq),
+            Self::Deltas(row) => (row.from, row.to),
+        }
+    }
+
+    pub fn body(&self) -> Result<String, StoreError> {
+        let body = match self {
+            Self::Event(entry) => serde_json::to_string(&entry.event),
+            Self::Deltas(row) => serde_json::to_string(&DeltaBody {
+                kind: DeltasTag::Deltas,
+                target: row.target.clone(),
+                text: row.text.clone(),
+                lengths: row.lengths.clone(),
+            }),
+        };
+        body.map_err(|error| StoreError::Corrupt(error.to_string()))
+    }
+
+    pub fn parse(from: Seq, to: Seq, at: Timestamp, body: &str) -> Result<Self, StoreError> {
+        let corrupt = |error: serde_json::Error| StoreError::Corrupt(error.to_string());
+        if body.starts_with(r#"{"type":"deltas""#) {
+            let DeltaBody { target, text, lengths, .. } = serde_json::from_str(body).map_err(corrupt)?;
+            Ok(Self::Deltas(DeltaRow { from, to, at, target, text, lengths }))
+        } else {
+            let event = serde_json::from_str(body).map_err(corrupt)?;
+            Ok(Self::Event(LogEntry { seq: from, at, event }))
+        }
+    }
+}
+
+fn split(event: &SessionEvent) -> Option<(DeltaTarget, &str)> {
+    match event {
+        SessionEvent::SegmentDelta { message, segment, kind, delta } => {
+            let target = DeltaTarget::Segment { message: message.clone(), segment: *segment, kind: *kind };
+            Some((target, delta))
+        }
+        SessionEvent::ToolInputDelta { message, call, delta } => {
+            Some((DeltaTarget::ToolInput { message: message.clone(), call: call.clone() }, delta))
+        }
+        _ => None,
+    }
+}
+
+fn length(delta: &str) -> u32 {
+    u32::try_from(delta.len()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta(text: &str) -> SessionEvent {
+        SessionEvent::SegmentDelta {
+            message: MessageId::new("m"),
+            segment: 0,
+            kind: SegmentKind::Text,
+            delta: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_cursor_may_stand_inside_a_row() {
+        let mut row = DeltaRow::start(7, Timestamp(1), &delta("äb")).unwrap();
+        assert!(row.extend(8, &delta("会")));
+        assert!(row.extend(9, &delta("!")));
+        assert!(!row.extend(11, &delta("gap")), "another event lies between");
+        let stored = Row::Deltas(row);
+        let (from, to) = stored.range();
+        let Row::Deltas(read) = Row::parse(from, to, Timestamp(1), &stored.body().unwrap()).unwrap() else {
+            panic!("a delta row is read as one");
+        };
+        for (after, text) in [(0, "äb会!"), (6, "äb会!"), (7, "会!"), (8, "!")] {
+            let entry = read.clone().tail(after).unwrap();
+            assert_eq!((entry.seq, entry.event), (9, delta(text)), "after {after}");
+        }
+    }
+}

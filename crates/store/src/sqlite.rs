@@ -1,0 +1,91 @@
+//! SQLite in the data directory: one writer thread with group commit, a few readers, nothing to install.
+
+mod apply;
+mod interactions;
+mod log;
+mod messages;
+mod migrate;
+mod reader;
+mod runs;
+mod sessions;
+mod tokens;
+mod writer;
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::StoreError;
+use reader::Readers;
+use writer::Writer;
+
+pub struct SqliteStore {
+    writer: Writer,
+    readers: Readers,
+}
+
+impl SqliteStore {
+    /// Opens or creates the database; brings its schema up to date, after a backup.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let mut connection = connect(path)?;
+        migrate::migrate(&mut connection, path)?;
+        let readers = Readers::new(path)?;
+        let writer = Writer::start(connection)?;
+        Ok(Self { writer, readers })
+    }
+
+    /// What SQLite itself says about the file: `ok`, or what is wrong.
+    pub async fn integrity_check(&self) -> Result<String, StoreError> {
+        self.readers
+            .read(|connection| Ok(connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?))
+            .await
+    }
+}
+
+/// How many writes wait; a full queue makes the caller wait.
+const QUEUE: usize = 4096;
+const READERS: usize = 4;
+
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = NORMAL;
+         PRAGMA busy_timeout = 5000;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -4096;
+         PRAGMA wal_autocheckpoint = 4000;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error {
+            rusqlite::Error::SqliteFailure(failure, _)
+                if failure.code == rusqlite::ErrorCode::ConstraintViolation =>
+            {
+                Self::Conflict
+            }
+            error => Self::Unavailable(Box::new(error)),
+        }
+    }
+}
+
+/// SQLite's integers are signed; our numbers never come near the edge.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+fn json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))
+}
+
+fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|error| StoreError::Corrupt(error.to_string()))
+}

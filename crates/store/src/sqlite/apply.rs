@@ -1,0 +1,233 @@
+//! The tables are folds over the log: what each event means to them, in the same transaction as its row.
+
+use protocol::{
+    MessageId, MessageRef, RunEnd, SessionEvent, Timestamp, UiMessage, event::LogEntry,
+    interaction::InteractionStatus,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{interactions, json, signed};
+use crate::{SessionKey, StoreError};
+
+pub(super) fn apply(
+    connection: &Connection,
+    session: SessionKey,
+    entry: &LogEntry,
+    messages: &[UiMessage],
+) -> Result<(), StoreError> {
+    match &entry.event {
+        SessionEvent::HistoryPlanted { messages } => plant(connection, session, entry.at, messages),
+        SessionEvent::MessageAccepted { message, revision, parent } => {
+            let parent = parent.as_ref().map(|parent| node(connection, session, parent)).transpose()?;
+            let node = insert_message(connection, session, message, *revision, parent, entry.at)?;
+            set_leaf(connection, session, node, 1)
+        }
+        SessionEvent::RunStarted { run, answers, message, options } => {
+            let answers = node(connection, session, answers)?;
+            connection
+                .prepare_cached(
+                    "INSERT INTO runs (session, id, message, answers, status, first_seq, options, started_at)
+                     VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, ?7)",
+                )?
+                .execute(params![
+                    session.0,
+                    run.as_str(),
+                    message.as_str(),
+                    answers,
+                    signed(entry.seq),
+                    json(options)?,
+                    entry.at.0
+                ])?;
+            connection
+                .prepare_cached("UPDATE sessions SET last_run = ?2 WHERE key = ?1")?
+                .execute(params![session.0, run.as_str()])?;
+            Ok(())
+        }
+        SessionEvent::RunParked { run, message } => {
+            connection
+                .prepare_cached("UPDATE runs SET status = 'parked' WHERE session = ?1 AND id = ?2")?
+                .execute(params![session.0, run.as_str()])?;
+            put_answer(connection, session, message, messages, entry.at)
+        }
+        SessionEvent::RunResumed { run, .. } => {
+            connection
+                .prepare_cached(
+                    "UPDATE runs SET status = 'running', ended_at = NULL, last_resume = ?3
+                     WHERE session = ?1 AND id = ?2",
+                )?
+                .execute(params![session.0, run.as_str(), signed(entry.seq)])?;
+            Ok(())
+        }
+        SessionEvent::RunEnded { run, end } => {
+            connection
+                .prepare_cached("UPDATE runs SET status = ?3, ended_at = ?4 WHERE session = ?1 AND id = ?2")?
+                .execute(params![session.0, run.as_str(), end_name(*end), entry.at.0])?;
+            Ok(())
+        }
+        SessionEvent::FrameClosed { message, .. } => {
+            put_answer(connection, session, message, messages, entry.at)
+        }
+        SessionEvent::ModelCalled { message, model, usage, duration_ms } => {
+            connection
+                .prepare_cached("INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?
+                .execute(params![
+                    session.0,
+                    signed(entry.seq),
+                    entry.at.0,
+                    message.as_str(),
+                    model,
+                    signed(usage.input_tokens),
+                    signed(usage.output_tokens),
+                    signed(usage.total_tokens),
+                    signed(usage.cached_input_tokens),
+                    signed(usage.reasoning_tokens),
+                    signed(*duration_ms)
+                ])?;
+            Ok(())
+        }
+        SessionEvent::DataPushed { name, data, transient: false, .. } => {
+            connection
+                .prepare_cached("INSERT OR REPLACE INTO notes (session, name, data) VALUES (?1, ?2, ?3)")?
+                .execute(params![session.0, name, json(data)?])?;
+            Ok(())
+        }
+        SessionEvent::ApprovalAsked { message, approval, call } => {
+            connection
+                .prepare_cached(
+                    "INSERT INTO interactions
+                       (id, session, run, message, tool_call, tool, input, status, asked_at, asked_seq)
+                     VALUES (?1, ?2, (SELECT id FROM runs WHERE session = ?2 AND message = ?3
+                                      ORDER BY first_seq DESC LIMIT 1), ?3, ?4, ?5, ?6, 'pending', ?7, ?8)",
+                )?
+                .execute(params![
+                    approval.as_str(),
+                    session.0,
+                    message.as_str(),
+                    call.id.as_str(),
+                    call.name,
+                    json(&call.input)?,
+                    entry.at.0,
+                    signed(entry.seq)
+                ])?;
+            Ok(())
+        }
+        SessionEvent::ApprovalAnswered { approval, approved, reason, withdrawn, .. } => {
+            let status = match (approved, withdrawn) {
+                (true, _) => InteractionStatus::Approved,
+                (false, false) => InteractionStatus::Denied,
+                (false, true) => InteractionStatus::Withdrawn,
+            };
+            // First answer wins, once.
+            let changed = connection
+                .prepare_cached(
+                    "UPDATE interactions SET status = ?2, reason = ?3, answered_at = ?4
+                     WHERE id = ?1 AND status = 'pending'",
+                )?
+                .execute(params![approval.as_str(), interactions::status_name(status), reason, entry.at.0])?;
+            if changed == 1 { Ok(()) } else { Err(StoreError::Conflict) }
+        }
+        SessionEvent::FrameOpened { .. }
+        | SessionEvent::StepStarted { .. }
+        | SessionEvent::StepFinished { .. }
+        | SessionEvent::MetadataAdded { .. }
+        | SessionEvent::SegmentOpened { .. }
+        | SessionEvent::SegmentDelta { .. }
+        | SessionEvent::SegmentClosed { .. }
+        | SessionEvent::ToolInputStarted { .. }
+        | SessionEvent::ToolInputDelta { .. }
+        | SessionEvent::ToolRequested { .. }
+        | SessionEvent::ToolRejected { .. }
+        | SessionEvent::ToolProgress { .. }
+        | SessionEvent::ToolSettled { .. }
+        | SessionEvent::DataPushed { transient: true, .. } => Ok(()),
+    }
+}
+
+fn plant(
+    connection: &Connection,
+    session: SessionKey,
+    at: Timestamp,
+    messages: &[UiMessage],
+) -> Result<(), StoreError> {
+    let mut parent = None;
+    for message in messages {
+        parent = Some(insert_message(connection, session, message, 0, parent, at)?);
+    }
+    match parent {
+        Some(leaf) => set_leaf(connection, session, leaf, messages.len()),
+        None => Ok(()),
+    }
+}
+
+/// Writes an agent's message when its run pauses or ends; the same message again replaces it.
+fn put_answer(
+    connection: &Connection,
+    session: SessionKey,
+    id: &MessageId,
+    messages: &[UiMessage],
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let message = messages
+        .iter()
+        .find(|message| message.id == *id)
+        .ok_or_else(|| StoreError::Corrupt(format!("the folded message {id} is missing")))?;
+    let replaced = connection
+        .prepare_cached("UPDATE messages SET body = ?3 WHERE session = ?1 AND id = ?2 AND revision = 0")?
+        .execute(params![session.0, id.as_str(), json(message)?])?;
+    if replaced == 1 {
+        return Ok(());
+    }
+    let parent: Option<i64> = connection
+        .prepare_cached(
+            "SELECT answers FROM runs WHERE session = ?1 AND message = ?2 ORDER BY first_seq DESC LIMIT 1",
+        )?
+        .query_row(params![session.0, id.as_str()], |row| row.get(0))
+        .optional()?;
+    let node = insert_message(connection, session, message, 0, parent, at)?;
+    set_leaf(connection, session, node, 1)
+}
+
+fn insert_message(
+    connection: &Connection,
+    session: SessionKey,
+    message: &UiMessage,
+    revision: u32,
+    parent: Option<i64>,
+    at: Timestamp,
+) -> Result<i64, StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO messages (session, id, revision, parent, created_at, body)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![session.0, message.id.as_str(), revision, parent, at.0, json(message)?])?;
+    Ok(connection.last_insert_rowid())
+}
+
+fn set_leaf(connection: &Connection, session: SessionKey, leaf: i64, added: usize) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("UPDATE sessions SET leaf = ?2, message_count = message_count + ?3 WHERE key = ?1")?
+        .execute(params![session.0, leaf, i64::try_from(added).unwrap_or(i64::MAX)])?;
+    Ok(())
+}
+
+pub(super) fn node(
+    connection: &Connection,
+    session: SessionKey,
+    reference: &MessageRef,
+) -> Result<i64, StoreError> {
+    connection
+        .prepare_cached("SELECT node FROM messages WHERE session = ?1 AND id = ?2 AND revision = ?3")?
+        .query_row(params![session.0, reference.id.as_str(), reference.revision], |row| row.get(0))
+        .optional()?
+        .ok_or(StoreError::Conflict)
+}
+
+pub(super) fn end_name(end: RunEnd) -> &'static str {
+    match end {
+        RunEnd::Finished => "finished",
+        RunEnd::Cancelled => "cancelled",
+        RunEnd::Failed => "failed",
+        RunEnd::Withdrawn => "withdrawn",
+    }
+}

@@ -1,0 +1,142 @@
+//! The log itself: append with all it means, read from any number.
+
+use async_trait::async_trait;
+use protocol::{Seq, Timestamp, Usage, event::LogEntry};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{SqliteStore, apply::apply, parse, signed, unsigned};
+use crate::{
+    Append, Log, Row, SessionKey, StoreError,
+    record::{SessionTarget, UsageTotal},
+};
+
+#[async_trait]
+impl Log for SqliteStore {
+    async fn append(&self, append: Append) -> Result<SessionKey, StoreError> {
+        self.writer.write(move |connection| write(connection, &append)).await
+    }
+
+    async fn read_log(
+        &self,
+        key: SessionKey,
+        after: Seq,
+        max_bytes: usize,
+    ) -> Result<Vec<LogEntry>, StoreError> {
+        self.readers.read(move |connection| read(connection, key, after, max_bytes)).await
+    }
+
+    async fn latest_data(
+        &self,
+        key: SessionKey,
+        name: &str,
+    ) -> Result<Option<serde_json::Value>, StoreError> {
+        let name = name.to_owned();
+        self.readers
+            .read(move |connection| {
+                connection
+                    .prepare_cached("SELECT data FROM notes WHERE session = ?1 AND name = ?2")?
+                    .query_row(params![key.0, name], |row| row.get::<_, String>(0))
+                    .optional()?
+                    .map(|data| parse(&data))
+                    .transpose()
+            })
+            .await
+    }
+
+    async fn usage_of_session(&self, key: SessionKey) -> Result<UsageTotal, StoreError> {
+        self.readers
+            .read(move |connection| {
+                Ok(connection
+                    .prepare_cached(
+                        "SELECT count(*), total(input_tokens), total(output_tokens), total(total_tokens),
+                                total(cached_input_tokens), total(reasoning_tokens)
+                         FROM usage WHERE session = ?1",
+                    )?
+                    .query_row([key.0], |row| {
+                        let tokens = |column| row.get::<_, f64>(column).map(|sum| sum as u64);
+                        Ok(UsageTotal {
+                            calls: unsigned(row.get(0)?),
+                            usage: Usage {
+                                input_tokens: tokens(1)?,
+                                output_tokens: tokens(2)?,
+                                total_tokens: tokens(3)?,
+                                cached_input_tokens: tokens(4)?,
+                                reasoning_tokens: tokens(5)?,
+                            },
+                        })
+                    })?)
+            })
+            .await
+    }
+}
+
+fn write(connection: &Connection, append: &Append) -> Result<SessionKey, StoreError> {
+    let key = match &append.target {
+        SessionTarget::Known(key) => {
+            let known = connection
+                .prepare_cached(
+                    "UPDATE sessions SET updated_at = max(updated_at, ?2), high_water = ?3 WHERE key = ?1",
+                )?
+                .execute(params![key.0, append.at.0, signed(append.high_water)])?;
+            if known == 0 {
+                return Err(StoreError::Conflict);
+            }
+            *key
+        }
+        SessionTarget::New { workspace, id } => {
+            connection
+                .prepare_cached(
+                    "INSERT INTO sessions (workspace, id, created_at, updated_at, high_water)
+                     VALUES (?1, ?2, ?3, ?3, ?4)",
+                )?
+                .execute(params![workspace.as_str(), id.as_str(), append.at.0, signed(append.high_water)])?;
+            SessionKey(connection.last_insert_rowid())
+        }
+    };
+    for row in &append.rows {
+        let (from, to) = row.range();
+        let at = match row {
+            Row::Event(entry) => entry.at,
+            Row::Deltas(row) => row.at,
+        };
+        connection
+            .prepare_cached(
+                "INSERT INTO log (session, from_seq, to_seq, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![key.0, signed(from), signed(to), at.0, row.body()?])?;
+        if let Row::Event(entry) = row {
+            apply(connection, key, entry, &append.messages)?;
+        }
+    }
+    Ok(key)
+}
+
+fn read(
+    connection: &Connection,
+    key: SessionKey,
+    after: Seq,
+    max_bytes: usize,
+) -> Result<Vec<LogEntry>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT from_seq, to_seq, at, body FROM log
+         WHERE session = ?1 AND to_seq > ?2
+           AND from_seq >= coalesce((SELECT max(from_seq) FROM log WHERE session = ?1 AND from_seq <= ?2), 0)
+         ORDER BY from_seq",
+    )?;
+    let mut rows = statement.query(params![key.0, signed(after)])?;
+    let mut entries = Vec::new();
+    let mut bytes = 0;
+    while let Some(row) = rows.next()? {
+        let (from, to) = (unsigned(row.get(0)?), unsigned(row.get(1)?));
+        let body = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+        bytes += body.len();
+        entries.push(match Row::parse(from, to, Timestamp(row.get(2)?), body)? {
+            Row::Event(entry) => entry,
+            Row::Deltas(deltas) => deltas.tail(after)?,
+        });
+        if bytes >= max_bytes {
+            break;
+        }
+    }
+    Ok(entries)
+}

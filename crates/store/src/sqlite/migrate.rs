@@ -1,0 +1,85 @@
+//! Forward-only migrations: numbered SQL files, `user_version` as the mark, a backup before each upgrade.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::StoreError;
+
+const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite/0001_sessions.sql")];
+
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    migrate_with(connection, path, MIGRATIONS)
+}
+
+fn migrate_with(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), StoreError> {
+    let version: usize =
+        connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?.try_into().unwrap_or(0);
+    if version > migrations.len() {
+        return Err(StoreError::Corrupt(format!(
+            "the database has version {version}, this program knows versions up to {}; start the newer program",
+            migrations.len()
+        )));
+    }
+    if version == migrations.len() {
+        return Ok(());
+    }
+    if version > 0 {
+        back_up(connection, path, version)?;
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for migration in &migrations[version..] {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "user_version", i64::try_from(migrations.len()).unwrap_or(i64::MAX))?;
+    transaction.commit()?;
+    if version > 0 {
+        tracing::info!(from = version, to = migrations.len(), "the database was brought up to date");
+    }
+    Ok(())
+}
+
+/// A whole copy beside the database; an older copy of the same version is kept instead of overwritten.
+fn back_up(connection: &Connection, path: &Path, version: usize) -> Result<(), StoreError> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".backup-v{version}"));
+    let backup = path.with_file_name(name);
+    if !backup.exists() {
+        connection.execute("VACUUM INTO ?1", [backup.to_string_lossy()])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upgrade_keeps_a_backup_and_a_newer_database_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let mut connection = Connection::open(&path).unwrap();
+        migrate_with(&mut connection, &path, &["CREATE TABLE a (x); INSERT INTO a VALUES (7);"]).unwrap();
+        let two = ["", "CREATE TABLE b (y);"];
+        migrate_with(&mut connection, &path, &two).unwrap();
+        migrate_with(&mut connection, &path, &two).unwrap();
+        let backup = Connection::open(folder.path().join("test.db.backup-v1")).unwrap();
+        let kept: i64 = backup.query_row("SELECT x FROM a", [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, 7);
+        let error = migrate_with(&mut connection, &path, &[""]).unwrap_err().to_string();
+        assert!(error.contains("version 2"), "{error}");
+    }
+
+    #[test]
+    fn a_failing_migration_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let mut connection = Connection::open(&path).unwrap();
+        migrate_with(&mut connection, &path, &["CREATE TABLE a (x);"]).unwrap();
+        assert!(migrate_with(&mut connection, &path, &["", "CREATE TABLE b (y); nonsense;"]).is_err());
+        let tables: i64 = connection
+            .query_row("SELECT count(*) FROM sqlite_master WHERE type = 'table'", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(tables, 1);
+    }
+}

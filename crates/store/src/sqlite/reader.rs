@@ -1,0 +1,54 @@
+//! A few read-only connections, each used by one blocking task at a time.
+
+use std::{path::Path, sync::Arc};
+
+use parking_lot::Mutex;
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use super::{READERS, connect};
+use crate::StoreError;
+
+pub(super) struct Readers {
+    idle: Arc<Mutex<Vec<Connection>>>,
+    free: Arc<Semaphore>,
+}
+
+impl Readers {
+    pub(super) fn new(path: &Path) -> Result<Self, StoreError> {
+        let connections: Vec<_> = (0..READERS)
+            .map(|_| {
+                let connection = connect(path)?;
+                connection.pragma_update(None, "query_only", true)?;
+                Ok(connection)
+            })
+            .collect::<Result<_, StoreError>>()?;
+        Ok(Self {
+            free: Arc::new(Semaphore::new(connections.len())),
+            idle: Arc::new(Mutex::new(connections)),
+        })
+    }
+
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let permit = Arc::clone(&self.free)
+            .acquire_owned()
+            .await
+            .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+        let idle = Arc::clone(&self.idle);
+        tokio::task::spawn_blocking(move || {
+            let connection = idle.lock().pop();
+            let result = match &connection {
+                Some(connection) => work(connection),
+                None => Err(StoreError::Unavailable("no reader is left".into())),
+            };
+            idle.lock().extend(connection);
+            drop(permit);
+            result
+        })
+        .await
+        .map_err(|error| StoreError::Unavailable(Box::new(error)))?
+    }
+}

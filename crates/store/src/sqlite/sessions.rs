@@ -1,0 +1,145 @@
+//! Sessions: find, list, rename, choose a branch, delete.
+
+use async_trait::async_trait;
+use protocol::{MessageId, MessageRef, RunId, SessionId, Timestamp, WorkspaceId};
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{SqliteStore, apply::node, runs::status, unsigned};
+use crate::{SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
+
+const COLUMNS: &str = "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
+    m.id, m.revision, s.high_water, s.last_run, r.status";
+const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
+    LEFT JOIN runs r ON r.session = s.key AND r.id = s.last_run";
+
+#[async_trait]
+impl Sessions for SqliteStore {
+    async fn session(
+        &self,
+        workspace: &WorkspaceId,
+        id: &SessionId,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        let (workspace, id) = (workspace.clone(), id.clone());
+        self.readers
+            .read(move |connection| {
+                connection
+                    .prepare_cached(&format!(
+                        "SELECT {COLUMNS} FROM {TABLES} WHERE s.workspace = ?1 AND s.id = ?2"
+                    ))?
+                    .query_row([workspace.as_str(), id.as_str()], |row| Ok(session(row)))
+                    .optional()?
+                    .transpose()
+            })
+            .await
+    }
+
+    async fn session_by_key(&self, key: SessionKey) -> Result<Option<SessionRecord>, StoreError> {
+        self.readers
+            .read(move |connection| {
+                connection
+                    .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE s.key = ?1"))?
+                    .query_row([key.0], |row| Ok(session(row)))
+                    .optional()?
+                    .transpose()
+            })
+            .await
+    }
+
+    async fn sessions(
+        &self,
+        workspace: &WorkspaceId,
+        before: Option<(Timestamp, SessionKey)>,
+        limit: u32,
+    ) -> Result<SessionPage, StoreError> {
+        let workspace = workspace.clone();
+        self.readers
+            .read(move |connection| {
+                let (time, key) = before.map_or((i64::MAX, i64::MAX), |(time, key)| (time.0, key.0));
+                let mut statement = connection.prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM {TABLES}
+                     WHERE s.workspace = ?1 AND (s.updated_at, s.key) < (?2, ?3)
+                     ORDER BY s.updated_at DESC, s.key DESC LIMIT ?4"
+                ))?;
+                let rows = statement
+                    .query_map(params![workspace.as_str(), time, key, i64::from(limit) + 1], |row| {
+                        Ok(session(row))
+                    })?;
+                let mut sessions = Vec::new();
+                for row in rows {
+                    sessions.push(row??);
+                }
+                let more = sessions.len() > limit as usize;
+                sessions.truncate(limit as usize);
+                Ok(SessionPage { sessions, more })
+            })
+            .await
+    }
+
+    async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError> {
+        self.writer
+            .write(move |connection| {
+                let changed = connection
+                    .prepare_cached("UPDATE sessions SET title = ?2 WHERE key = ?1")?
+                    .execute(params![key.0, title])?;
+                if changed == 1 { Ok(()) } else { Err(StoreError::Conflict) }
+            })
+            .await
+    }
+
+    async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError> {
+        let at = at.clone();
+        self.writer
+            .write(move |connection| {
+                let mut leaf = node(connection, key, &at)?;
+                let mut newest_child =
+                    connection.prepare_cached("SELECT max(node) FROM messages WHERE parent = ?1")?;
+                while let Some(child) = newest_child.query_row([leaf], |row| row.get::<_, Option<i64>>(0))? {
+                    leaf = child;
+                }
+                connection
+                    .prepare_cached("UPDATE sessions SET leaf = ?2 WHERE key = ?1")?
+                    .execute(params![key.0, leaf])?;
+                let (id, revision): (String, u32) = connection
+                    .prepare_cached("SELECT id, revision FROM messages WHERE node = ?1")?
+                    .query_row([leaf], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                Ok(MessageRef { id: MessageId::new(id), revision })
+            })
+            .await
+    }
+
+    async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError> {
+        self.writer
+            .write(move |connection| {
+                for table in ["messages", "runs", "log", "interactions", "notes", "usage"] {
+                    connection
+                        .prepare_cached(&format!("DELETE FROM {table} WHERE session = ?1"))?
+                        .execute([key.0])?;
+                }
+                connection.prepare_cached("DELETE FROM sessions WHERE key = ?1")?.execute([key.0])?;
+                Ok(())
+            })
+            .await
+    }
+}
+
+fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
+    let leaf: Option<String> = row.get(7)?;
+    let revision: Option<u32> = row.get(8)?;
+    let last_run: Option<String> = row.get(10)?;
+    let run_status: Option<String> = row.get(11)?;
+    Ok(SessionRecord {
+        key: SessionKey(row.get(0)?),
+        workspace: WorkspaceId::new(row.get::<_, String>(1)?),
+        id: SessionId::new(row.get::<_, String>(2)?),
+        title: row.get(3)?,
+        created_at: Timestamp(row.get(4)?),
+        updated_at: Timestamp(row.get(5)?),
+        message_count: unsigned(row.get(6)?),
+        active_leaf: leaf.zip(revision).map(|(id, revision)| MessageRef { id: MessageId::new(id), revision }),
+        high_water: unsigned(row.get(9)?),
+        last_run: match last_run.zip(run_status) {
+            Some((id, name)) => Some((RunId::new(id), status(&name)?)),
+            None => None,
+        },
+    })
+}

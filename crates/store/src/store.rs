@@ -1,0 +1,137 @@
+//! What the engine asks of a store. One trait per noun; a backend is a folder with one file per trait.
+
+use async_trait::async_trait;
+use protocol::{
+    ApprovalId, MessageId, MessageRef, RunId, Seq, SessionId, Timestamp, WorkspaceId, event::LogEntry,
+    interaction::Interaction,
+};
+
+use crate::record::{
+    Append, MessageRecord, NewToken, RunRecord, SessionKey, SessionPage, SessionRecord, TokenRecord,
+    UsageTotal,
+};
+
+pub trait Store: Sessions + Messages + Runs + Interactions + Log + Tokens + Send + Sync {}
+
+impl<T: Sessions + Messages + Runs + Interactions + Log + Tokens + Send + Sync> Store for T {}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Somebody else was first: the approval is settled, the session is gone.
+    #[error("the record was changed by someone else")]
+    Conflict,
+    #[error("the database is not available")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("the database holds something unreadable: {0}")]
+    Corrupt(String),
+}
+
+#[async_trait]
+pub trait Sessions {
+    async fn session(
+        &self,
+        workspace: &WorkspaceId,
+        id: &SessionId,
+    ) -> Result<Option<SessionRecord>, StoreError>;
+
+    async fn session_by_key(&self, key: SessionKey) -> Result<Option<SessionRecord>, StoreError>;
+
+    /// Newest first. `before` is the last row of the page before.
+    async fn sessions(
+        &self,
+        workspace: &WorkspaceId,
+        before: Option<(Timestamp, SessionKey)>,
+        limit: u32,
+    ) -> Result<SessionPage, StoreError>;
+
+    async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError>;
+
+    /// Moves the active leaf to the newest leaf at or below this message.
+    async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError>;
+
+    /// Everything of the session goes, for good.
+    async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError>;
+}
+
+#[async_trait]
+pub trait Messages {
+    /// The newest revision.
+    async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError>;
+
+    /// The branch that ends at `leaf`, oldest first: at most `limit` messages, the ones nearest to the leaf.
+    async fn branch(
+        &self,
+        key: SessionKey,
+        leaf: &MessageRef,
+        limit: u32,
+    ) -> Result<Vec<MessageRecord>, StoreError>;
+}
+
+#[async_trait]
+pub trait Runs {
+    async fn run(&self, key: SessionKey, id: &RunId) -> Result<Option<RunRecord>, StoreError>;
+
+    /// The run that wrote, or writes, this message.
+    async fn run_of_message(
+        &self,
+        key: SessionKey,
+        message: &MessageId,
+    ) -> Result<Option<RunRecord>, StoreError>;
+
+    /// The newest run that answers this user message.
+    async fn run_answering(
+        &self,
+        key: SessionKey,
+        user: &MessageRef,
+    ) -> Result<Option<RunRecord>, StoreError>;
+
+    /// Runs that were on when the process ended; recovery goes through them.
+    async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError>;
+}
+
+#[async_trait]
+pub trait Interactions {
+    async fn interaction(
+        &self,
+        workspace: &WorkspaceId,
+        id: &ApprovalId,
+    ) -> Result<Option<(SessionId, Interaction)>, StoreError>;
+
+    /// All questions of a run, in the order they were asked.
+    async fn interactions_of_run(&self, key: SessionKey, run: &RunId)
+    -> Result<Vec<Interaction>, StoreError>;
+}
+
+#[async_trait]
+pub trait Log {
+    /// Appends rows and applies what they mean to the tables, all or nothing. When this returns, it is on disk.
+    async fn append(&self, append: Append) -> Result<SessionKey, StoreError>;
+
+    /// Events after `after`, in order; deltas of one segment that were stored together come as one. At most
+    /// about `max_bytes` of them, at least one if there is any.
+    async fn read_log(
+        &self,
+        key: SessionKey,
+        after: Seq,
+        max_bytes: usize,
+    ) -> Result<Vec<LogEntry>, StoreError>;
+
+    /// The newest `data` of a kept `data-<name>` part of the session.
+    async fn latest_data(&self, key: SessionKey, name: &str)
+    -> Result<Option<serde_json::Value>, StoreError>;
+
+    async fn usage_of_session(&self, key: SessionKey) -> Result<UsageTotal, StoreError>;
+}
+
+#[async_trait]
+pub trait Tokens {
+    /// The token whose SHA-256 this is.
+    async fn token(&self, sha256: &[u8; 32]) -> Result<Option<TokenRecord>, StoreError>;
+
+    async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError>;
+
+    async fn add_token(&self, token: NewToken) -> Result<TokenRecord, StoreError>;
+
+    /// Whether there was such a token.
+    async fn remove_token(&self, id: i64) -> Result<bool, StoreError>;
+}

@@ -1,0 +1,54 @@
+//! The opt-in group `bench`: what the load generator calls.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AnyTool, Tool, ToolCtx, ToolError,
+    typed::{Family, erase},
+};
+
+pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
+    vec![erase(Echo, Family::Contract)]
+}
+
+/// Give the text back as it is.
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// The text to give back.
+    text: String,
+}
+
+#[derive(Serialize)]
+pub struct Output {
+    text: String,
+}
+
+pub struct Echo;
+
+impl Tool for Echo {
+    const NAME: &'static str = "echo";
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(&self, _: ToolCtx, input: Input) -> Result<Output, ToolError> {
+        Ok(Output { text: input.text })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing;
+
+    #[tokio::test]
+    async fn echo_gives_the_text_back() {
+        let ctx = testing::ctx(&Arc::default());
+        let output = testing::call_in(ctx, erase(Echo, Family::Contract), json!({ "text": "nonce 7" })).await;
+        assert_eq!(output, Ok(json!({ "text": "nonce 7" })));
+    }
+}

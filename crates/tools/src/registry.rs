@@ -1,0 +1,206 @@
+//! The one list of tools, built once at the start. Capability groups, modes and agents only select from it.
+//!
+//! Names are unique and in a fixed order, so that the tools of a model request are the same bytes every time.
+
+use std::{collections::HashMap, sync::Arc};
+
+use protocol::ToolSpec;
+
+use crate::{
+    AnyTool, bench, conformance,
+    test_approval::TestApproval,
+    time_now::TimeNow,
+    typed::{Family, erase},
+    update_plan::UpdatePlan,
+};
+
+/// The longest name that all model providers take.
+const LONGEST_NAME: usize = 64;
+
+#[derive(Default)]
+pub struct Registry {
+    tools: Vec<Arc<dyn AnyTool>>,
+    places: HashMap<String, usize>,
+}
+
+impl Registry {
+    /// The default tools and those of the enabled groups.
+    pub fn builtin(enable: &[Group]) -> Result<Self, RegistryError> {
+        let mut registry = Self::default();
+        registry.register(erase(TimeNow, Family::Host))?;
+        registry.register(erase(UpdatePlan, Family::Host))?;
+        registry.register(erase(TestApproval, Family::Host))?;
+        for group in Group::ALL.into_iter().filter(|group| enable.contains(group)) {
+            for tool in group.tools() {
+                registry.register(tool)?;
+            }
+        }
+        Ok(registry)
+    }
+
+    pub fn register(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), RegistryError> {
+        let ToolSpec { name, description, .. } = tool.spec();
+        if !is_name(name) {
+            return Err(RegistryError::BadName(name.clone()));
+        }
+        if description.trim().is_empty() {
+            return Err(RegistryError::NoDescription(name.clone()));
+        }
+        if self.places.contains_key(name) {
+            return Err(RegistryError::Duplicate(name.clone()));
+        }
+        self.places.insert(name.clone(), self.tools.len());
+        self.tools.push(tool);
+        Ok(())
+    }
+
+    pub fn get(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
+        self.places.get(name).and_then(|place| self.tools.get(*place)).cloned()
+    }
+
+    /// What the model is told about these tools, in the order asked for.
+    pub fn specs<N: AsRef<str>>(
+        &self,
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<Vec<ToolSpec>, RegistryError> {
+        let spec_of = |name: N| match self.get(name.as_ref()) {
+            Some(tool) => Ok(tool.spec().clone()),
+            None => Err(RegistryError::Unknown(name.as_ref().to_owned())),
+        };
+        names.into_iter().map(spec_of).collect()
+    }
+
+    /// All names, in the order of registration.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|tool| tool.spec().name.as_str())
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !name.is_empty() && name.len() <= LONGEST_NAME && name.bytes().all(allowed)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    #[error("there are two tools named `{0}`; a name belongs to one tool")]
+    Duplicate(String),
+    #[error("`{0}` cannot be a tool's name: 1 to {LONGEST_NAME} ASCII letters, digits, `-` and `_`")]
+    BadName(String),
+    #[error("tool `{0}` has no description: write a doc comment on its input")]
+    NoDescription(String),
+    #[error("there is no tool named `{0}`")]
+    Unknown(String),
+}
+
+/// Tools that are off unless asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// The roles of the conformance suite.
+    Conformance,
+    /// What the load generator calls.
+    Bench,
+}
+
+impl Group {
+    pub const ALL: [Self; 2] = [Self::Conformance, Self::Bench];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Conformance => "conformance",
+            Self::Bench => "bench",
+        }
+    }
+
+    /// Reads a comma list; empty entries and repetitions do not matter.
+    pub fn parse_list(list: &str) -> Result<Vec<Self>, GroupError> {
+        let mut groups = Vec::new();
+        for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let group = Self::ALL.into_iter().find(|group| group.name() == name);
+            let group = group.ok_or_else(|| GroupError(name.to_owned()))?;
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        Ok(groups)
+    }
+
+    fn tools(self) -> Vec<Arc<dyn AnyTool>> {
+        match self {
+            Self::Conformance => conformance::tools(),
+            Self::Bench => bench::tools(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no tool group named `{0}`; the groups are {names}", names = Group::ALL.map(Group::name).join(", "))]
+pub struct GroupError(pub String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(groups: &[Group]) -> Vec<String> {
+        Registry::builtin(groups).unwrap().names().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn opt_in_groups_come_after_the_default_tools() {
+        assert_eq!(names(&[]), ["time-now", "update-plan", "test-approval"]);
+        assert_eq!(
+            names(&[Group::Bench, Group::Conformance, Group::Bench])[3..],
+            ["conf_echo", "conf_fail", "conf_approve", "conf_client", "echo"]
+        );
+    }
+
+    #[test]
+    fn a_second_tool_of_the_same_name_is_refused() {
+        let mut registry = Registry::builtin(&[]).unwrap();
+        let refused = registry.register(erase(TimeNow, Family::Host));
+        assert_eq!(refused, Err(RegistryError::Duplicate("time-now".to_owned())));
+        assert_eq!(registry.names().count(), 3);
+    }
+
+    #[test]
+    fn names_that_a_provider_would_refuse_and_silent_tools_do_not_get_in() {
+        /// Says something.
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        struct Described {}
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        struct Silent {}
+
+        let mut registry = Registry::default();
+        for name in ["", "two words", "zeit-für", &"x".repeat(65)] {
+            let refused = registry.register(crate::client_side::<Described>(name, Family::Host));
+            assert_eq!(refused, Err(RegistryError::BadName(name.to_owned())));
+        }
+        let refused = registry.register(crate::client_side::<Silent>("silent", Family::Host));
+        assert_eq!(refused, Err(RegistryError::NoDescription("silent".to_owned())));
+    }
+
+    #[test]
+    fn specs_come_in_the_order_asked_for_and_unknown_names_are_told() {
+        let registry = Registry::builtin(&[]).unwrap();
+        let specs = registry.specs(["update-plan", "time-now"]).unwrap();
+        assert_eq!(
+            specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(),
+            ["update-plan", "time-now"]
+        );
+        assert_eq!(registry.specs(["nope"]), Err(RegistryError::Unknown("nope".to_owned())));
+        assert!(registry.get("nope").is_none());
+    }
+
+    #[test]
+    fn a_group_list_is_read_and_a_wrong_name_is_answered_with_the_right_ones() {
+        assert_eq!(
+            Group::parse_list(" bench, conformance,bench,"),
+            Ok(vec![Group::Bench, Group::Conformance])
+        );
+        assert_eq!(Group::parse_list(""), Ok(vec![]));
+        assert_eq!(
+            Group::parse_list("conformance,benhc").unwrap_err().to_string(),
+            "there is no tool group named `benhc`; the groups are conformance, bench"
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! From the typed [`Tool`] that authors write to the [`AnyTool`] the registry holds.
+//!
+//! Schema and check come from the same `Input` type, so what the model is told and what is accepted cannot differ.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use protocol::ToolSpec;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{AnyTool, Approval, Effect, InputError, Place, PreparedCall, Tool, ToolError, input::Shape};
+
+/// The two naming families; they differ in how strictly arguments are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Our own kebab-case tools: the schema asks for `actionName`, reading is generous.
+    Host,
+    /// Tools with a fixed field set: nothing is added to the schema, extra arguments are refused.
+    Contract,
+}
+
+/// A tool that runs on the server.
+pub fn erase<T: Tool>(tool: T, family: Family) -> Arc<dyn AnyTool> {
+    Arc::new(OnServer { shape: Shape::of::<T::Input>(T::NAME, family), tool })
+}
+
+/// A tool that the front end executes: the server only checks the input.
+pub fn client_side<I>(name: &str, family: Family) -> Arc<dyn AnyTool>
+where
+    I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+{
+    Arc::new(OnClient::<I> { shape: Shape::of::<I>(name, family), input: PhantomData })
+}
+
+struct OnServer<T> {
+    tool: T,
+    shape: Shape,
+}
+
+impl<T: Tool> AnyTool for OnServer<T> {
+    fn spec(&self) -> &ToolSpec {
+        &self.shape.spec
+    }
+
+    fn place(&self) -> Place {
+        Place::Server
+    }
+
+    fn effect(&self) -> Effect {
+        self.tool.effect()
+    }
+
+    fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
+        let input: T::Input = self.shape.accept(input)?;
+        let approval = self.tool.approval(&input);
+        let run = move |ctx| {
+            let work = async move {
+                let output = self.tool.run(ctx, input).await?;
+                serde_json::to_value(output).map_err(|error| ToolError::Fatal(Box::new(error)))
+            };
+            Box::pin(work) as _
+        };
+        Ok(PreparedCall { approval, run: Box::new(run) })
+    }
+}
+
+struct OnClient<I> {
+    shape: Shape,
+    input: PhantomData<fn() -> I>,
+}
+
+impl<I: DeserializeOwned + 'static> AnyTool for OnClient<I> {
+    fn spec(&self) -> &ToolSpec {
+        &self.shape.spec
+    }
+
+    fn place(&self) -> Place {
+        Place::Client
+    }
+
+    /// The front end may have acted before the connection was lost.
+    fn effect(&self) -> Effect {
+        Effect::SideEffect
+    }
+
+    fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
+        let _checked: I = self.shape.accept(input)?;
+        let refuse = move |_| {
+            let error = NotOurs(self.shape.spec.name.clone());
+            Box::pin(async move { Err(ToolError::Fatal(Box::new(error))) }) as _
+        };
+        Ok(PreparedCall { approval: Approval::NotNeeded, run: Box::new(refuse) })
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is executed by the front end, not by the server")]
+struct NotOurs(String);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Limits, Outcome, ToolCtx, execute, testing};
+
+    /// Double a number.
+    #[derive(serde::Deserialize, JsonSchema)]
+    struct Input {
+        /// The number.
+        n: i64,
+    }
+
+    struct Double;
+
+    impl Tool for Double {
+        const NAME: &'static str = "double";
+        type Input = Input;
+        type Output = i64;
+
+        fn approval(&self, input: &Input) -> Approval {
+            if input.n > 100 { Approval::Ask } else { Approval::NotNeeded }
+        }
+
+        async fn run(&self, _: ToolCtx, input: Input) -> Result<i64, ToolError> {
+            Ok(input.n * 2)
+        }
+    }
+
+    #[tokio::test]
+    async fn an_erased_tool_has_the_spec_the_check_and_the_work_of_the_typed_one() {
+        let tool = erase(Double, Family::Host);
+        assert_eq!(
+            *tool.spec(),
+            ToolSpec {
+                name: "double".to_owned(),
+                description: "Double a number.".to_owned(),
+                input_schema: json!({
+                    "type": "object",
+                    "properties": {
+                        "actionName": {
+                            "type": "string",
+                            "description": "A short purpose of this call, shown to the person."
+                        },
+                        "n": { "description": "The number.", "type": "integer" },
+                    },
+                    "required": ["actionName", "n"],
+                }),
+            }
+        );
+        assert_eq!(tool.place(), Place::Server);
+        assert_eq!(Arc::clone(&tool).prepare(&json!({ "n": 101 })).unwrap().approval, Approval::Ask);
+        let shown = Arc::default();
+        assert_eq!(testing::call_in(testing::ctx(&shown), tool, json!({ "n": 21 })).await, Ok(json!(42)));
+    }
+
+    #[tokio::test]
+    async fn a_client_side_tool_checks_its_input_and_never_runs_here() {
+        let tool = client_side::<Input>("pick", Family::Contract);
+        assert_eq!((tool.place(), tool.effect()), (Place::Client, Effect::SideEffect));
+        assert!(Arc::clone(&tool).prepare(&json!({ "n": "x" })).is_err());
+        let prepared = tool.prepare(&json!({ "n": 1 })).unwrap();
+        let outcome = execute(prepared, testing::ctx(&Arc::default()), Limits::default()).await;
+        let Outcome::Defect(source) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(source.to_string(), "`pick` is executed by the front end, not by the server");
+    }
+}

@@ -1,0 +1,85 @@
+//! Node and its packages: the client tests and the conformance suite run the published client on it.
+
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result};
+
+use crate::command;
+
+/// The oldest release the client packages run on.
+pub const OLDEST: (u32, u32) = (20, 14);
+
+pub struct Node {
+    program: OsString,
+}
+
+impl Node {
+    /// The machine's own, when it is new enough.
+    pub fn of_the_machine() -> Option<Self> {
+        Self::at("node".into())
+    }
+
+    /// A newer one from the package registry, kept beside the client tests.
+    pub fn beside(folder: &Path) -> Result<Self> {
+        let place = folder.join(".node");
+        let program = place.join("node_modules/node/bin/node");
+        if let Some(node) = Self::at(program.clone().into_os_string()) {
+            return Ok(node);
+        }
+        fs::create_dir_all(&place)?;
+        // Without a prefix npm would look for a project above and install there.
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", "."]);
+        command::run(npm.arg("node@22").current_dir(&place))?;
+        Self::at(program.into_os_string()).context("the installed Node does not start")
+    }
+
+    fn at(program: OsString) -> Option<Self> {
+        let said = command::output_of(Command::new(&program).arg("--version")).ok()?;
+        (version(&said)? >= OLDEST).then_some(Self { program })
+    }
+
+    pub fn program(&self) -> &OsString {
+        &self.program
+    }
+
+    pub fn command(&self) -> Command {
+        Command::new(&self.program)
+    }
+}
+
+fn version(said: &str) -> Option<(u32, u32)> {
+    let mut numbers = said.trim().strip_prefix('v')?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// `npm ci`, but only when the lock file is not the one that was installed.
+pub fn install_packages(folder: &Path) -> Result<()> {
+    let lock = fs::read(folder.join("package-lock.json")).context("no package-lock.json")?;
+    let stamp: PathBuf = folder.join("node_modules/.installed-lock.json");
+    if fs::read(&stamp).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    command::run(
+        Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder),
+    )?;
+    fs::write(&stamp, lock).with_context(|| format!("{} cannot be written", stamp.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        assert_eq!(version("v20.14.0\n"), Some((20, 14)));
+        assert!(version("v9.99.0").unwrap() < OLDEST);
+        assert!(version("v22.1.0").unwrap() > OLDEST);
+        assert_eq!(version("node"), None);
+    }
+}

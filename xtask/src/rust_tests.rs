@@ -1,0 +1,117 @@
+//! The tests of the workspace: with nextest where it is installed, else with cargo's own runner; doc tests when there
+//! are any. The report of the differential test is shown, because its mix of cases is part of its result.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    command::{self, Echo, Said, cargo},
+    node::Node,
+    project::Project,
+    steps::Notes,
+    tree::rust_files,
+};
+
+pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<()> {
+    let report = project.target.join("tmp/fold-differential.txt");
+    if report.exists() {
+        fs::remove_file(&report)?;
+    }
+    let with_nextest = command::answers("cargo-nextest");
+    let mut tests = cargo(project);
+    if with_nextest {
+        tests.args(["nextest", "run", "--workspace"]);
+    } else {
+        tests.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
+    }
+    if let Some(node) = node {
+        tests.env("CONCERTINO_TEST_NODE", node.program());
+    }
+    let said = command::watch(&mut tests, Echo::Everything)?;
+    let counted = count(&said, notes);
+    show_report(&report, notes)?;
+    if !said.success {
+        bail!("the tests failed");
+    }
+    if !counted {
+        bail!("the number of tests could not be read");
+    }
+    if has_doc_tests(project)? {
+        let said = command::watch(cargo(project).args(["test", "--workspace", "--doc"]), Echo::Everything)?;
+        count(&said, notes);
+        if !said.success {
+            bail!("the doc tests failed");
+        }
+    }
+    Ok(())
+}
+
+fn show_report(report: &Path, notes: &mut Notes) -> Result<()> {
+    let Ok(text) = fs::read_to_string(report) else { return Ok(()) };
+    match text.trim().strip_prefix("SKIPPED: ") {
+        Some(reason) => notes.skip(reason),
+        None => println!("\nour fold against the real client's:\n{text}"),
+    }
+    Ok(())
+}
+
+/// Adds up what the runner said; `false` when it said nothing countable.
+fn count(said: &Said, notes: &mut Notes) -> bool {
+    let mut counted = false;
+    for line in &said.lines {
+        if let Some((passed, failed)) = nextest_summary(line).or_else(|| cargo_summary(line)) {
+            notes.passed += passed;
+            notes.failed += failed;
+            counted = true;
+        }
+    }
+    counted
+}
+
+/// `Summary [ 0.1s] 12 tests run: 10 passed (1 slow), 1 failed, 1 timed out, 3 skipped`
+fn nextest_summary(line: &str) -> Option<(u64, u64)> {
+    let (_, counts) = line.trim_start().strip_prefix("Summary [")?.split_once(" run: ")?;
+    let failed =
+        number_before(counts, " failed").unwrap_or(0) + number_before(counts, " timed out").unwrap_or(0);
+    Some((number_before(counts, " passed").unwrap_or(0), failed))
+}
+
+/// `test result: ok. 12 passed; 0 failed; 1 ignored; …`
+fn cargo_summary(line: &str) -> Option<(u64, u64)> {
+    let counts = line.strip_prefix("test result: ")?;
+    Some((number_before(counts, " passed")?, number_before(counts, " failed")?))
+}
+
+fn number_before(text: &str, word: &str) -> Option<u64> {
+    let (before, _) = text.split_once(word)?;
+    before.rsplit(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn has_doc_tests(project: &Project) -> Result<bool> {
+    for file in rust_files(&project.root.join("crates"))? {
+        let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        let mut lines = text.lines().map(str::trim_start);
+        if lines.any(|line| matches!(line, "/// ```" | "//! ```" | "/// ```rust" | "//! ```rust")) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_runners_are_understood() {
+        let line =
+            "     Summary [   0.004s] 24 tests run: 21 passed (1 slow), 2 failed, 1 timed out, 5 skipped";
+        assert_eq!(nextest_summary(line), Some((21, 3)));
+        assert_eq!(nextest_summary("     Summary [   1.000s] 1 test run: 1 passed, 0 skipped"), Some((1, 0)));
+        let line = "test result: FAILED. 12 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out";
+        assert_eq!(cargo_summary(line), Some((12, 3)));
+        assert_eq!(nextest_summary("running 3 tests"), None);
+        assert_eq!(cargo_summary("running 3 tests"), None);
+    }
+}

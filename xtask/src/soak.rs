@@ -1,0 +1,53 @@
+//! The long versions of the tests: the same code, more cases.
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use crate::{
+    command::{self, cargo},
+    conformance, prepare,
+    project::Project,
+    steps::Steps,
+};
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Name {
+    /// Our fold against the real client's, on 20,000 streams, and the properties on 3,000 logs
+    Fold,
+    /// The conformance suite, five times in a row
+    Conformance,
+    /// Every test that is marked as too long for the everyday run
+    Ignored,
+}
+
+pub fn run(project: &Project, name: Option<Name>) -> Result<()> {
+    let mut steps = Steps::default();
+    let names = name.as_ref().map_or(Name::value_variants(), std::slice::from_ref);
+    let outcome = names.iter().try_for_each(|name| one(project, *name, &mut steps));
+    steps.conclude(outcome)
+}
+
+fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
+    let mut node = None;
+    steps.run("prepare", |notes| {
+        node = prepare::everything(project, notes)?;
+        Ok(())
+    })?;
+    match name {
+        Name::Fold => steps.run("fold", |_| {
+            let mut tests = cargo(project);
+            tests.args(["test", "--package", "protocol", "--test", "fold", "--", "--nocapture"]);
+            tests.env("FOLD_STREAMS", "20000").env("FOLD_LOGS", "3000");
+            if let Some(node) = &node {
+                tests.env("CONCERTINO_TEST_NODE", node.program());
+            }
+            command::run(&mut tests)
+        }),
+        Name::Conformance => (0..5).try_for_each(|_| {
+            steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))
+        }),
+        Name::Ignored => steps.run("ignored", |_| {
+            command::run(cargo(project).args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]))
+        }),
+    }
+}
