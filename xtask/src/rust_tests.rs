@@ -1,7 +1,7 @@
 //! The tests of the workspace: with nextest where it is installed, else with cargo's own runner; doc tests when there
 //! are any. The report of the differential test is shown, because its mix of cases is part of its result.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use anyhow::{Context, Result, bail};
 
@@ -28,21 +28,24 @@ pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<
     if let Some(node) = node {
         tests.env("CONCERTINO_TEST_NODE", node.program());
     }
-    let said = command::watch(&mut tests, Echo::Everything)?;
-    let counted = count(&said, notes);
+    let outcome = run_counted(&mut tests, notes);
     show_report(&report, notes)?;
+    outcome?;
+    if has_doc_tests(project)? {
+        run_counted(cargo(project).args(["test", "--workspace", "--doc"]), notes)?;
+    }
+    Ok(())
+}
+
+/// Runs a test command; its tests count in the summary.
+pub fn run_counted(tests: &mut Command, notes: &mut Notes) -> Result<()> {
+    let said = command::watch(tests, Echo::Everything)?;
+    let counted = count(&said, notes);
     if !said.success {
         bail!("the tests failed");
     }
     if !counted {
         bail!("the number of tests could not be read");
-    }
-    if has_doc_tests(project)? {
-        let said = command::watch(cargo(project).args(["test", "--workspace", "--doc"]), Echo::Everything)?;
-        count(&said, notes);
-        if !said.success {
-            bail!("the doc tests failed");
-        }
     }
     Ok(())
 }

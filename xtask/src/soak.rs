@@ -3,12 +3,7 @@
 use anyhow::Result;
 use clap::ValueEnum;
 
-use crate::{
-    command::{self, cargo},
-    conformance, prepare,
-    project::Project,
-    steps::Steps,
-};
+use crate::{command::cargo, conformance, prepare, project::Project, rust_tests, steps::Steps};
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Name {
@@ -34,20 +29,22 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
         Ok(())
     })?;
     match name {
-        Name::Fold => steps.run("fold", |_| {
+        Name::Fold => steps.run("fold", |notes| {
             let mut tests = cargo(project);
             tests.args(["test", "--package", "protocol", "--test", "fold", "--", "--nocapture"]);
             tests.env("FOLD_STREAMS", "20000").env("FOLD_LOGS", "3000");
             if let Some(node) = &node {
                 tests.env("CONCERTINO_TEST_NODE", node.program());
             }
-            command::run(&mut tests)
+            rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Conformance => (0..5).try_for_each(|_| {
             steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))
         }),
-        Name::Ignored => steps.run("ignored", |_| {
-            command::run(cargo(project).args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]))
+        Name::Ignored => steps.run("ignored", |notes| {
+            let mut tests = cargo(project);
+            tests.args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]);
+            rust_tests::run_counted(&mut tests, notes)
         }),
     }
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use models::Model;
 use protocol::{
-    ApprovalId, Clock, IdSource, MessageId, MessageRef, PrincipalId, SessionId, Timestamp, ToolSpec,
+    ApprovalId, Clock, IdSource, MessageId, MessageRef, PrincipalId, Seq, SessionId, Timestamp, ToolSpec,
     WorkspaceId,
     interaction::Interaction,
     wire::{
@@ -12,6 +12,7 @@ use protocol::{
         rest::{SessionInfo, SessionList, SessionStatus},
     },
 };
+use serde::Serialize;
 use store::{RunStatus, SessionKey, SessionRecord, Store};
 use tokio::sync::oneshot;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -19,10 +20,11 @@ use tools::Limits;
 
 use crate::{
     EngineError,
+    context::cache::Histories,
     session::{
         actor::{Command, Reply},
         flush::Flusher,
-        registry::Registry,
+        registry::{Registry, SessionLoad},
         request::{Decision, SendRequest},
         subscribe::Viewer,
     },
@@ -54,12 +56,23 @@ pub(crate) struct Parts {
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) settings: EngineSettings,
     pub(crate) flusher: Arc<Flusher>,
+    pub(crate) histories: Histories,
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
     /// No new work is taken.
     pub(crate) ending: CancellationToken,
     /// Parent of every run's token.
     pub(crate) runs: CancellationToken,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EngineLoad {
+    /// Sessions of all workspaces that something is going on in.
+    pub live_sessions: usize,
+    pub history_cache_bytes: usize,
+    /// Those of the caller's workspace.
+    pub sessions: Vec<SessionLoad>,
 }
 
 /// Who asks, and for which workspace.
@@ -90,6 +103,7 @@ impl Engine {
             ids: parts.ids,
             settings: parts.settings,
             flusher: Arc::default(),
+            histories: Histories::default(),
             sessions: Registry::default(),
             tasks: TaskTracker::new(),
             ending: CancellationToken::new(),
@@ -119,13 +133,14 @@ impl Engine {
         self.ask(name.0, name.1, |reply| Command::Send { request, reply }).await
     }
 
-    /// The stream of the run that is on, from the beginning of its message.
+    /// The stream of the run that is on: from the beginning of its message, or after an event the client has.
     pub async fn watch(
         &self,
         workspace: WorkspaceId,
         session: SessionId,
+        after: Option<Seq>,
     ) -> Result<Option<Viewer>, EngineError> {
-        self.ask(workspace, session, |reply| Command::Watch { reply }).await
+        self.ask(workspace, session, |reply| Command::Watch { after, reply }).await
     }
 
     /// Returns when the run has ended; `false` when there was nothing to stop.
@@ -255,8 +270,10 @@ impl Engine {
         &self.parts.tool_specs
     }
 
-    pub fn live_sessions(&self) -> usize {
-        self.parts.sessions.count()
+    /// What the engine holds in memory, for the diagnostics route.
+    pub fn load(&self, workspace: &WorkspaceId) -> EngineLoad {
+        let (live_sessions, sessions) = self.parts.sessions.look(workspace);
+        EngineLoad { live_sessions, history_cache_bytes: self.parts.histories.bytes(), sessions }
     }
 
     /// Takes no new work, gives runs the grace period, and leaves the rest to be taken up by the next process.

@@ -12,9 +12,10 @@ mod run;
 mod session;
 mod system;
 
-pub use engine::{Engine, EngineParts, EngineSettings, Principal};
+pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, Principal};
 pub use error::EngineError;
 pub use session::{
+    registry::SessionLoad,
     request::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest},
     subscribe::{ViewError, Viewer},
 };

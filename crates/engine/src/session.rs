@@ -4,6 +4,7 @@ pub(crate) mod actor;
 mod answer;
 pub(crate) mod flush;
 pub(crate) mod log;
+mod merge;
 pub(crate) mod registry;
 pub mod request;
 mod submit;

@@ -20,7 +20,8 @@ pub trait Model: Send + Sync {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelRequest {
     pub system: String,
-    pub messages: Vec<ModelMessage>,
+    /// Shared with the calls before and after: a long history is not copied for each call.
+    pub messages: Vec<Arc<ModelMessage>>,
     pub tools: Arc<[ToolSpec]>,
 }
 

@@ -7,7 +7,11 @@ use crate::model::{ModelMessage, UserContent};
 
 fn request(text: &str) -> ModelRequest {
     let content = vec![UserContent::Text(text.to_owned())];
-    ModelRequest { system: String::new(), messages: vec![ModelMessage::User { content }], tools: [].into() }
+    ModelRequest {
+        system: String::new(),
+        messages: vec![ModelMessage::User { content }.into()],
+        tools: [].into(),
+    }
 }
 
 async fn answer(model: &Scripted, text: &str) -> Vec<Result<ModelEvent, ModelError>> {

@@ -37,6 +37,21 @@ pub fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// Takes out the keys that the client's JSON reader refuses, which would end its stream: `__proto__`, and
+/// `constructor` where it holds a `prototype`.
+pub fn disarm(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|key, value| {
+                key != "__proto__" && !(key == "constructor" && value.get("prototype").is_some())
+            });
+            fields.values_mut().for_each(disarm);
+        }
+        Value::Array(items) => items.iter_mut().for_each(disarm),
+        _ => {}
+    }
+}
+
 /// Deep merge as the client does it: objects are merged, everything else is replaced, and keys that reach a
 /// JavaScript prototype are passed over.
 pub fn merge(into: &mut Map<String, Value>, from: &Map<String, Value>) {
@@ -69,6 +84,13 @@ mod tests {
     fn equal_values_may_be_spelled_differently() {
         assert!(same(&json!({"a": 1, "b": [2.0]}), &json!({"b": [2], "a": 1.0})));
         assert!(!same(&json!({"a": 1}), &json!({"a": 1, "b": null})));
+    }
+
+    #[test]
+    fn keys_that_end_the_clients_stream_are_taken_out() {
+        let mut value = json!({"a": [{"__proto__": 1, "b": 2}], "constructor": {"prototype": {}}, "c": {"constructor": 1}});
+        disarm(&mut value);
+        assert_eq!(value, json!({"a": [{"b": 2}], "c": {"constructor": 1}}));
     }
 
     #[test]

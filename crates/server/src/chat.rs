@@ -33,7 +33,10 @@ pub(crate) async fn dispatch(
     let session = session_id(id)?;
     let method = request.method().clone();
     match (&method, word) {
-        (&Method::GET, "stream") => resume::resume(&state, principal, session).await,
+        (&Method::GET, "stream") => {
+            let headers = request.headers().clone();
+            resume::resume(&state, principal, session, &headers).await
+        }
         (&Method::GET, "messages") => {
             history::history(&state, &principal, &session, request.uri().clone()).await
         }

@@ -3,6 +3,8 @@
 //! One row per delta could not carry the load. A cursor may stand inside a row: `lengths` tells where each delta
 //! ended, so that the tail after any number can be cut out.
 
+use std::borrow::Cow;
+
 use protocol::{MessageId, SegmentKind, Seq, SessionEvent, Timestamp, ToolCallId, event::LogEntry};
 use serde::{Deserialize, Serialize};
 
@@ -35,13 +37,12 @@ pub enum DeltaTarget {
 
 /// What is written in the `body` column: an event, or `{"type":"deltas",…}`.
 #[derive(Serialize, Deserialize)]
-struct DeltaBody {
+struct DeltaBody<'a> {
     #[serde(rename = "type")]
     kind: DeltasTag,
-    #[serde(flatten)]
-    target: DeltaTarget,
-    text: String,
-    lengths: Vec<u32>,
+    target: Cow<'a, DeltaTarget>,
+    text: Cow<'a, str>,
+    lengths: Cow<'a, [u32]>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -117,9 +118,9 @@ impl Row {
             Self::Event(entry) => serde_json::to_string(&entry.event),
             Self::Deltas(row) => serde_json::to_string(&DeltaBody {
                 kind: DeltasTag::Deltas,
-                target: row.target.clone(),
-                text: row.text.clone(),
-                lengths: row.lengths.clone(),
+                target: Cow::Borrowed(&row.target),
+                text: Cow::Borrowed(&row.text),
+                lengths: Cow::Borrowed(&row.lengths),
             }),
         };
         body.map_err(|error| StoreError::Corrupt(error.to_string()))
@@ -128,7 +129,9 @@ impl Row {
     pub fn parse(from: Seq, to: Seq, at: Timestamp, body: &str) -> Result<Self, StoreError> {
         let corrupt = |error: serde_json::Error| StoreError::Corrupt(error.to_string());
         if body.starts_with(r#"{"type":"deltas""#) {
-            let DeltaBody { target, text, lengths, .. } = serde_json::from_str(body).map_err(corrupt)?;
+            let DeltaBody { target, text, lengths, .. } =
+                serde_json::from_str::<DeltaBody<'_>>(body).map_err(corrupt)?;
+            let (target, text, lengths) = (target.into_owned(), text.into_owned(), lengths.into_owned());
             Ok(Self::Deltas(DeltaRow { from, to, at, target, text, lengths }))
         } else {
             let event = serde_json::from_str(body).map_err(corrupt)?;

@@ -1,5 +1,7 @@
 //! What the engine asks of a store. One trait per noun; a backend is a folder with one file per trait.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{
     ApprovalId, MessageId, MessageRef, RunId, Seq, SessionId, Timestamp, WorkspaceId, event::LogEntry,
@@ -65,6 +67,15 @@ pub trait Messages {
         leaf: &MessageRef,
         limit: u32,
     ) -> Result<Vec<MessageRecord>, StoreError>;
+
+    /// The branch that ends at `leaf`, oldest first, without what `stop` and the messages before it hold; all of
+    /// it when `stop` is not on the branch.
+    async fn branch_after(
+        &self,
+        key: SessionKey,
+        leaf: &MessageRef,
+        stop: Option<&MessageRef>,
+    ) -> Result<Vec<MessageRecord>, StoreError>;
 }
 
 #[async_trait]
@@ -105,7 +116,7 @@ pub trait Interactions {
 #[async_trait]
 pub trait Log {
     /// Appends rows and applies what they mean to the tables, all or nothing. When this returns, it is on disk.
-    async fn append(&self, append: Append) -> Result<SessionKey, StoreError>;
+    async fn append(&self, append: Arc<Append>) -> Result<SessionKey, StoreError>;
 
     /// Events after `after`, in order; deltas of one segment that were stored together come as one. At most
     /// about `max_bytes` of them, at least one if there is any.
@@ -115,6 +126,9 @@ pub trait Log {
         after: Seq,
         max_bytes: usize,
     ) -> Result<Vec<LogEntry>, StoreError>;
+
+    /// Whether an event was stored under this number; a crash leaves holes.
+    async fn is_stored(&self, key: SessionKey, seq: Seq) -> Result<bool, StoreError>;
 
     /// The newest `data` of a kept `data-<name>` part of the session.
     async fn latest_data(&self, key: SessionKey, name: &str)

@@ -3,6 +3,7 @@
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
+use axum::serve::ListenerExt;
 use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock};
 use protocol::{Clock, PrincipalId, WorkspaceId};
 use server::{Auth, ServerSettings, ServerState};
@@ -44,7 +45,12 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         heartbeat: config.heartbeat,
         ..ServerSettings::default()
     };
-    let listener = listen(config).await?;
+    // Frames are written whole; waiting for more would only delay them.
+    let listener = listen(config).await?.tap_io(|connection| {
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::debug!(%error, "a connection will be slower");
+        }
+    });
     let router = server::router(ServerState::new(engine.clone(), settings));
     announce(config, &choice, &token);
     match engine.recover().await {

@@ -6,14 +6,6 @@ use models::{AssistantContent, ModelMessage, UserContent};
 use protocol::{Part, Role, ToolCall, ToolPart, ToolState, UiMessage};
 use serde_json::{Value, json};
 
-pub(crate) fn model_messages<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Vec<ModelMessage> {
-    let mut out = Vec::new();
-    for message in messages {
-        add(&mut out, message);
-    }
-    out
-}
-
 /// Appends what one message means to a model.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
     match message.role {
@@ -111,6 +103,12 @@ fn text_of(output: &Value) -> String {
 mod tests {
     use super::*;
 
+    fn model_messages(message: &UiMessage) -> Vec<ModelMessage> {
+        let mut out = Vec::new();
+        add(&mut out, message);
+        out
+    }
+
     fn message(value: Value) -> UiMessage {
         serde_json::from_value(value).unwrap()
     }
@@ -128,7 +126,7 @@ mod tests {
             {"type": "step-start"},
             {"type": "text", "text": "done", "state": "done"},
         ]}));
-        let sent = model_messages([&answer]);
+        let sent = model_messages(&answer);
         let shape: Vec<_> = sent
             .iter()
             .map(|message| match message {
@@ -152,6 +150,6 @@ mod tests {
     #[test]
     fn a_message_without_content_is_left_out() {
         let empty = message(json!({"id": "m", "role": "assistant", "parts": [{"type": "step-start"}]}));
-        assert!(model_messages([&empty]).is_empty());
+        assert!(model_messages(&empty).is_empty());
     }
 }

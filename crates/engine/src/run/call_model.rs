@@ -1,6 +1,6 @@
 //! One model call, streamed into the frame and the log. Step 6 of a chat request.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use futures::StreamExt;
 use models::{ModelError, ModelEvent, ModelRequest};
@@ -96,7 +96,9 @@ pub(crate) async fn call_model(
 
 fn request(run: &RunCtx, frame: &Frame, offer: Offer) -> ModelRequest {
     let mut messages = Vec::clone(&run.history);
-    history::add(&mut messages, frame.message());
+    let mut turn = Vec::new();
+    history::add(&mut turn, frame.message());
+    messages.extend(turn.into_iter().map(Arc::new));
     ModelRequest {
         system: prompt::system(&run.agent, offer),
         messages,

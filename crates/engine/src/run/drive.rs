@@ -23,7 +23,7 @@ pub(crate) struct RunCtx {
     pub(crate) agent: AgentDefinition,
     pub(crate) options: RunOptions,
     /// The branch before this run's message.
-    pub(crate) history: Arc<Vec<ModelMessage>>,
+    pub(crate) history: Arc<Vec<Arc<ModelMessage>>>,
     pub(crate) cancel: CancellationToken,
 }
 

@@ -17,7 +17,6 @@ pub(crate) struct Frame {
     step_open: bool,
     open: Option<(u32, SegmentKind)>,
     next_segment: u32,
-    has_text: bool,
     calls: HashSet<ToolCallId>,
     usage: Usage,
     steps: u32,
@@ -32,7 +31,6 @@ impl Frame {
             step_open: false,
             open: None,
             next_segment: 0,
-            has_text: false,
             calls: HashSet::new(),
             usage: Usage::default(),
             steps: 0,
@@ -59,10 +57,6 @@ impl Frame {
 
     pub(crate) fn steps(&self) -> u32 {
         self.steps
-    }
-
-    pub(crate) fn has_text(&self) -> bool {
-        self.has_text
     }
 
     /// What was written since the last call.
@@ -340,7 +334,6 @@ impl Frame {
             SessionEvent::SegmentOpened { segment, kind, .. } => {
                 self.open = Some((*segment, *kind));
                 self.next_segment = segment + 1;
-                self.has_text |= *kind == SegmentKind::Text;
             }
             SessionEvent::SegmentClosed { .. } => self.open = None,
             SessionEvent::ToolInputStarted { call, .. } | SessionEvent::ToolRejected { call, .. } => {
@@ -357,3 +350,7 @@ impl Frame {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "frame_tests.rs"]
+mod tests;

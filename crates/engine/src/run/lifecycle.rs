@@ -2,31 +2,31 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
-use futures::FutureExt;
-use protocol::{FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
-use store::StoreError;
-
 use super::{
     drive::{Driven, RunCtx, RunStop, drive},
     frame::Frame,
     turn::Turn,
 };
-use crate::{
-    context::history,
-    engine::Parts,
-    session::log::{LogWriter, SessionLog},
-};
+use crate::{context::cache::History, session::log::LogWriter};
+use futures::FutureExt;
+use protocol::{FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
 
 /// Runs to the pause or the end, and gives the right to append back.
 pub(crate) async fn run(
     mut run: RunCtx,
     answers: MessageRef,
+    history: Option<History>,
     mut writer: LogWriter,
     mut frame: Frame,
     turn: Turn,
 ) -> LogWriter {
     let driven = AssertUnwindSafe(async {
-        run.history = Arc::new(history_before(&run.parts, writer.log(), &answers).await?);
+        let histories = &run.parts.histories;
+        run.history = match (history, writer.log().key()) {
+            (Some(history), Some(key)) => histories.remember(key, &answers, history),
+            (None, Some(key)) => histories.up_to(&run.parts.store, key, &answers).await?,
+            (_, None) => Arc::default(),
+        };
         drive(&run, &mut frame, &mut writer, turn).await
     })
     .catch_unwind()
@@ -73,21 +73,6 @@ fn person_text(stop: &RunStop) -> String {
         }
         RunStop::Cancelled | RunStop::Store(_) | RunStop::Order(_) => INTERNAL.to_owned(),
     }
-}
-
-/// The branch up to the user message this run answers.
-async fn history_before(
-    parts: &Parts,
-    log: &SessionLog,
-    answers: &MessageRef,
-) -> Result<Vec<models::ModelMessage>, StoreError> {
-    let Some(key) = log.key() else { return Ok(Vec::new()) };
-    let records = parts.store.branch(key, answers, u32::MAX).await?;
-    let mut messages = Vec::with_capacity(records.len());
-    for record in records {
-        history::add(&mut messages, &record.message()?);
-    }
-    Ok(messages)
 }
 
 async fn park(run: &RunCtx, writer: &mut LogWriter, frame: &mut Frame) -> Result<(), RunStop> {

@@ -26,6 +26,7 @@ use super::{
 use crate::{
     EngineError,
     agents::{AgentDefinition, main_agent},
+    context::{cache::History, history},
     engine::Parts,
     run::{
         drive::RunCtx,
@@ -46,8 +47,9 @@ pub(crate) enum Command {
         request: SendRequest,
         reply: Reply<Viewer>,
     },
-    /// Follow the run that is on, from the first chunk of its message.
+    /// Follow the run that is on, from the first chunk of its message or after an event the client has.
     Watch {
+        after: Option<Seq>,
         reply: Reply<Option<Viewer>>,
     },
     /// Whether there was something to stop.
@@ -77,6 +79,39 @@ pub(crate) struct Actor {
     waiting: VecDeque<(SendRequest, Reply<Viewer>)>,
     /// Told when the present run has ended.
     stops: Vec<Reply<bool>>,
+}
+
+/// Where a session's log goes on.
+pub(super) struct LogEnd {
+    target: SessionTarget,
+    high_water: Seq,
+}
+
+impl LogEnd {
+    fn is_new(&self) -> bool {
+        matches!(self.target, SessionTarget::New { .. })
+    }
+}
+
+/// What the messages of a session's first append mean to a model.
+fn history_of(events: &[SessionEvent]) -> History {
+    let mut messages = Vec::new();
+    for event in events {
+        match event {
+            SessionEvent::HistoryPlanted { messages: planted } => {
+                planted.iter().for_each(|message| history::add(&mut messages, message));
+            }
+            SessionEvent::MessageAccepted { message, .. } => history::add(&mut messages, message),
+            _ => {}
+        }
+    }
+    Arc::new(messages.into_iter().map(Arc::new).collect())
+}
+
+impl From<&SessionRecord> for LogEnd {
+    fn from(record: &SessionRecord) -> Self {
+        Self { target: SessionTarget::Known(record.key), high_water: record.high_water }
+    }
 }
 
 /// The run that is on.
@@ -136,7 +171,7 @@ impl Actor {
         // A caller that went away needs no answer.
         match command {
             Command::Send { request, reply } => self.send_or_wait(request, reply).await,
-            Command::Watch { reply } => drop(reply.send(Ok(self.live.as_ref().map(|live| live.watch())))),
+            Command::Watch { after, reply } => drop(reply.send(self.watch(after).await)),
             Command::Stop { reply } => self.stop(reply).await,
             Command::Answer { approval, decision, reply } => {
                 let result = self.answer(&approval, decision).await;
@@ -195,17 +230,8 @@ impl Actor {
             SendKind::Regenerate { at, last_kept } => {
                 let record = record.ok_or(EngineError::SessionNotFound)?;
                 let answers = self.user_message(&record, at.or(last_kept)).await?;
-                self.withdraw(&record, RunEnd::Withdrawn).await?;
-                let target = SessionTarget::Known(record.key);
-                self.start(
-                    target,
-                    self.high_water(&record).await?,
-                    Vec::new(),
-                    answers,
-                    request.options,
-                    agent,
-                )
-                .await
+                let record = self.ready(record).await?;
+                self.start(&(&record).into(), Vec::new(), answers, request.options, agent).await
             }
             SendKind::Continue { message, answers, outputs } => {
                 let record = record.ok_or(EngineError::SessionNotFound)?;
@@ -218,37 +244,42 @@ impl Actor {
         Ok(self.parts.store.session(&self.name.0, &self.name.1).await?)
     }
 
-    /// The mark may have moved since the record was read.
-    pub(super) async fn high_water(&self, record: &SessionRecord) -> Result<Seq, EngineError> {
-        let record = self.parts.store.session_by_key(record.key).await?;
-        Ok(record.ok_or(EngineError::SessionNotFound)?.high_water)
+    /// The session with no question waiting, ready for a new run.
+    pub(super) async fn ready(&self, record: SessionRecord) -> Result<SessionRecord, EngineError> {
+        if self.withdraw(&record, RunEnd::Withdrawn).await? {
+            self.record().await?.ok_or(EngineError::SessionNotFound)
+        } else {
+            Ok(record)
+        }
     }
 
-    pub(super) fn new_target(&self) -> SessionTarget {
-        SessionTarget::New { workspace: self.name.0.clone(), id: self.name.1.clone() }
+    /// The end of the log of a session that does not exist yet.
+    pub(super) fn no_log(&self) -> LogEnd {
+        let (workspace, id) = self.name.clone();
+        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0 }
     }
 
-    pub(super) fn open_log(&self, target: SessionTarget, high_water: Seq) -> Arc<SessionLog> {
+    pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
         SessionLog::new(
             Arc::clone(&self.parts.store),
             Arc::clone(&self.parts.clock),
             self.parts.settings.profile,
-            target,
-            high_water,
+            end.target.clone(),
+            end.high_water,
         )
     }
 
     /// Records what led to the run and the run itself in one go, and starts it.
     pub(super) async fn start(
         &mut self,
-        target: SessionTarget,
-        high_water: Seq,
+        end: &LogEnd,
         mut events: Vec<SessionEvent>,
         answers: MessageRef,
         options: RunOptions,
         agent: AgentDefinition,
     ) -> Result<Viewer, EngineError> {
-        let log = self.open_log(target, high_water);
+        let high_water = end.high_water;
+        let log = self.open_log(end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
         let run = RunRecord {
             id: self.parts.ids.run(),
@@ -261,6 +292,7 @@ impl Actor {
         };
         let mut frame = Frame::new(run.message.clone());
         frame.open(self.start_metadata(&agent)).map_err(order)?;
+        let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
             answers: run.answers.clone(),
@@ -272,7 +304,7 @@ impl Actor {
         let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
         writer.append(events, Vec::new()).await?;
         let turn = Turn::new(agent.max_steps);
-        self.spawn(run, agent, writer, frame, turn);
+        self.spawn(run, agent, writer, frame, turn, history);
         Ok(viewer)
     }
 
@@ -286,7 +318,16 @@ impl Actor {
         metadata
     }
 
-    fn spawn(&mut self, run: RunRecord, agent: AgentDefinition, writer: LogWriter, frame: Frame, turn: Turn) {
+    /// `history` is what the run goes on from, where it is known without reading it.
+    fn spawn(
+        &mut self,
+        run: RunRecord,
+        agent: AgentDefinition,
+        writer: LogWriter,
+        frame: Frame,
+        turn: Turn,
+        history: Option<History>,
+    ) {
         let cancel = self.parts.runs.child_token();
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
@@ -297,8 +338,9 @@ impl Actor {
             cancel: cancel.clone(),
         };
         let log = Arc::clone(writer.log());
-        let work = lifecycle::run(ctx, run.answers.clone(), writer, frame, turn);
+        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn);
         let task = self.parts.tasks.spawn(work);
+        self.parts.sessions.follow(&self.name, &log);
         self.live = Some(Live { run, log, cancel, task });
     }
 
@@ -314,8 +356,8 @@ impl Actor {
         let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
         before(&mut frame).map_err(order)?;
         frame.go_on(run.id.clone()).map_err(order)?;
-        let high_water = self.high_water(record).await?;
-        let log = self.open_log(SessionTarget::Known(record.key), high_water);
+        let high_water = record.high_water;
+        let log = self.open_log(&record.into());
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
         let events = frame.take();
         run.last_resume = high_water + events.len() as Seq;
@@ -325,7 +367,7 @@ impl Actor {
         writer.append(events, Vec::new()).await?;
         let calls = resume::plan(&frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
-        self.spawn(run, agent, writer, frame, turn);
+        self.spawn(run, agent, writer, frame, turn, None);
         Ok(viewer)
     }
 
@@ -352,13 +394,54 @@ impl Actor {
                 FrameEnd::Finished { reason: FinishReason::Other },
             ),
         };
-        frame.settle_open_calls(why).and_then(|()| frame.close(frame_end)).map_err(order)?;
+        // The run goes on only to end, so that no reader takes the pause for the end.
+        frame
+            .go_on(run.id.clone())
+            .and_then(|()| frame.settle_open_calls(why))
+            .and_then(|()| frame.close(frame_end))
+            .map_err(order)?;
         let mut events = frame.take();
         events.push(SessionEvent::RunEnded { run: run.id.clone(), end });
-        let log = self.open_log(SessionTarget::Known(record.key), self.high_water(record).await?);
+        let log = self.open_log(&record.into());
         let mut writer = LogWriter::new(log, Arc::clone(&self.parts.flusher));
         writer.append(events, vec![frame.message().clone()]).await?;
         Ok(true)
+    }
+
+    async fn watch(&self, after: Option<Seq>) -> Result<Option<Viewer>, EngineError> {
+        match (&self.live, after) {
+            (Some(live), None) => Ok(Some(live.watch())),
+            (Some(live), Some(after)) => {
+                // What is not in the log any more, or never was, cannot be continued: the whole message again.
+                let last = live.log.last();
+                let known = (live.run.first_seq..=last).contains(&after)
+                    && (live.log.remembers(after) || self.is_stored(&live.log, after).await?);
+                Ok(Some(if known { live.watch_after(after) } else { live.watch() }))
+            }
+            (None, None) => Ok(None),
+            (None, Some(after)) => self.watch_ended(after).await,
+        }
+    }
+
+    async fn is_stored(&self, log: &SessionLog, seq: Seq) -> Result<bool, EngineError> {
+        match log.key() {
+            Some(key) => Ok(self.parts.store.is_stored(key, seq).await?),
+            None => Ok(false),
+        }
+    }
+
+    /// The rest of an answer that ended, or paused, while the client was away.
+    async fn watch_ended(&self, after: Seq) -> Result<Option<Viewer>, EngineError> {
+        let Some(record) = self.record().await? else { return Ok(None) };
+        let Some((id, _)) = &record.last_run else { return Ok(None) };
+        let Some(run) = self.parts.store.run(record.key, id).await? else { return Ok(None) };
+        let in_run = (run.first_seq..record.high_water).contains(&after);
+        if !in_run || !self.parts.store.is_stored(record.key, after).await? {
+            return Ok(None);
+        }
+        let next = self.parts.store.read_log(record.key, after, 1).await?;
+        let more = next.iter().any(|entry| entry.event.message() == Some(&run.message));
+        Ok(more.then(|| self.archived(&record, &run, View::WholeMessage).from_after(after)))
     }
 
     async fn stop(&mut self, reply: Reply<bool>) {
@@ -407,6 +490,11 @@ impl Live {
         let reading =
             Reading { view: View::WholeMessage, last_resume: self.run.last_resume, edge: self.log.last() };
         Viewer::new(Arc::clone(&self.log), self.run.first_seq - 1, self.run.message.clone(), reading)
+    }
+
+    /// A reader that has everything up to this event.
+    fn watch_after(&self, after: Seq) -> Viewer {
+        self.watch().from_after(after)
     }
 
     /// A reader from the moment the run last went on.

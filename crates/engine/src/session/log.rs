@@ -25,12 +25,17 @@ use protocol::{
 use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
 use tokio::sync::watch;
 
-use super::flush::Flusher;
+use super::{
+    flush::Flusher,
+    merge::{continues, join},
+};
 
 /// What stays in memory for readers that keep up, in bytes of frames.
 const TAIL_BYTES: usize = 256 * 1024;
 /// How many numbers are reserved with each flush.
 const RESERVE: Seq = 1 << 16;
+/// A reader that is further behind than this gets neighbouring deltas as one.
+const MERGE_ABOVE: Seq = 32;
 /// How much a reader is handed at once.
 pub(crate) const BATCH_BYTES: usize = 64 * 1024;
 const RETRIES: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
@@ -78,6 +83,13 @@ struct TailEntry {
     frame: Bytes,
 }
 
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Held {
+    pub(crate) tail_bytes: usize,
+    pub(crate) rows_waiting: usize,
+    pub(crate) viewers: usize,
+}
+
 /// What a reader finds after its cursor.
 pub(crate) enum Found {
     Frames {
@@ -121,10 +133,6 @@ impl SessionLog {
         &self.store
     }
 
-    pub(crate) fn profile(&self) -> Profile {
-        self.profile
-    }
-
     pub(crate) fn last(&self) -> Seq {
         self.state.lock().last
     }
@@ -134,6 +142,22 @@ impl SessionLog {
             SessionTarget::Known(key) => Some(key),
             SessionTarget::New { .. } => None,
         }
+    }
+
+    /// What this log holds right now.
+    pub(crate) fn held(&self) -> Held {
+        let state = self.state.lock();
+        Held {
+            tail_bytes: state.tail_bytes,
+            rows_waiting: state.unsaved.len(),
+            viewers: self.visible.receiver_count(),
+        }
+    }
+
+    /// Whether the event is still in memory.
+    pub(crate) fn remembers(&self, seq: Seq) -> bool {
+        let state = self.state.lock();
+        state.tail.front().is_some_and(|first| first.seq <= seq) && seq <= state.last
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<Visible> {
@@ -167,23 +191,44 @@ impl SessionLog {
             Some(entry) if entry.seq <= cursor + 1 => entry.seq,
             _ => return Found::Stored,
         };
+        let merge = visible.saturating_sub(cursor) > MERGE_ABOVE;
         let mut bytes = Vec::new();
         let mut at = cursor;
         let skip = usize::try_from(cursor + 1 - first).unwrap_or(usize::MAX);
-        for entry in state.tail.iter().skip(skip) {
-            if entry.seq > visible || bytes.len() >= BATCH_BYTES {
-                break;
-            }
+        let mut entries = state.tail.iter().skip(skip).take_while(|entry| entry.seq <= visible).peekable();
+        while let Some(entry) = entries.next() {
             at = entry.seq;
             if entry.event.message() != Some(message) || !reading.tells(entry.seq, &entry.event) {
                 continue;
             }
-            bytes.extend_from_slice(&entry.frame);
+            match entries.peek() {
+                Some(next) if merge && continues(&entry.event, &next.event) => {
+                    let mut joined = entry.event.clone();
+                    while let Some(next) = entries.next_if(|next| join(&mut joined, &next.event)) {
+                        at = next.seq;
+                    }
+                    self.write(&mut bytes, at, &joined);
+                }
+                _ => bytes.extend_from_slice(&entry.frame),
+            }
             if ends_stream(&entry.event) {
                 return Found::Frames { bytes, cursor: at, ended: true };
             }
+            if bytes.len() >= BATCH_BYTES {
+                break;
+            }
         }
         Found::Frames { bytes, cursor: at, ended: false }
+    }
+
+    /// Writes the frame of an event, if the chat surface says anything for it.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, seq: Seq, event: &SessionEvent) {
+        if let Some(chunk) = chunk_of(event)
+            && chunk.is_in(self.profile)
+            && let Err(error) = write_frame(out, seq, &chunk)
+        {
+            tracing::error!(%error, "an event could not be written as a frame");
+        }
     }
 
     /// Stores what waits. The flusher calls this; so does every boundary.
@@ -205,7 +250,8 @@ impl SessionLog {
             (append, state.last)
         };
         let high_water = append.high_water;
-        match self.store_with_patience(append).await {
+        let append = Arc::new(append);
+        match self.store_with_patience(&append).await {
             Ok(key) => {
                 let mut state = self.state.lock();
                 state.target = SessionTarget::Known(key);
@@ -214,28 +260,28 @@ impl SessionLog {
                 state.trim();
                 Ok(())
             }
-            Err((error, append)) => {
+            Err(error) => {
                 // Back where they were, in order, in case the next try goes through.
+                let rows = Arc::unwrap_or_clone(append).rows;
                 let mut state = self.state.lock();
-                let newer = std::mem::replace(&mut state.unsaved, append.rows);
+                let newer = std::mem::replace(&mut state.unsaved, rows);
                 state.unsaved.extend(newer);
                 Err(error)
             }
         }
     }
 
-    async fn store_with_patience(&self, append: Append) -> Result<SessionKey, (StoreError, Append)> {
+    async fn store_with_patience(&self, append: &Arc<Append>) -> Result<SessionKey, StoreError> {
         for pause in RETRIES {
-            match self.store.append(append.clone()).await {
-                Ok(key) => return Ok(key),
+            match self.store.append(Arc::clone(append)).await {
                 Err(StoreError::Unavailable(error)) => {
                     tracing::warn!(%error, "the store refused a write; trying again");
                     tokio::time::sleep(pause).await;
                 }
-                Err(error) => return Err((error, append)),
+                result => return result,
             }
         }
-        self.store.append(append.clone()).await.map_err(|error| (error, append))
+        self.store.append(Arc::clone(append)).await
     }
 
     fn push(&self, events: Vec<SessionEvent>) -> Pushed {
@@ -246,12 +292,7 @@ impl SessionLog {
         let mut boundary = false;
         for event in &events {
             state.last += 1;
-            if let Some(chunk) = chunk_of(event)
-                && chunk.is_in(self.profile)
-                && let Err(error) = write_frame(&mut frames, state.last, &chunk)
-            {
-                tracing::error!(%error, "an event could not be written as a frame");
-            }
+            self.write(&mut frames, state.last, event);
             ends.push(frames.len());
             boundary |= event.is_boundary();
         }

@@ -4,7 +4,7 @@ use protocol::{
     MessageId, MessageRef, Part, Role, RunOptions, SessionEvent, UiMessage,
     project::chat::{Reading, View},
 };
-use store::{MessageRecord, RunRecord, SessionRecord, SessionTarget};
+use store::{MessageRecord, RunRecord, SessionRecord};
 
 use super::{
     actor::{Actor, Live},
@@ -53,11 +53,10 @@ impl Actor {
                 (stored.reference.revision + 1, stored.parent)
             }
         };
-        self.withdraw(&record, protocol::RunEnd::Withdrawn).await?;
+        let record = self.ready(record).await?;
         let answers = MessageRef { id: message.id.clone(), revision };
         let events = vec![SessionEvent::MessageAccepted { message, revision, parent }];
-        let high_water = self.high_water(&record).await?;
-        self.start(SessionTarget::Known(record.key), high_water, events, answers, options, agent).await
+        self.start(&(&record).into(), events, answers, options, agent).await
     }
 
     /// A session the server has not seen: what the client has of it is taken over, once.
@@ -80,7 +79,7 @@ impl Actor {
             events.push(SessionEvent::HistoryPlanted { messages: earlier });
         }
         events.push(SessionEvent::MessageAccepted { message, revision: 0, parent });
-        self.start(self.new_target(), 0, events, answers, options, agent).await
+        self.start(&self.no_log(), events, answers, options, agent).await
     }
 
     /// Where a new message hangs: where the request says, else behind what the client showed before it, else at
@@ -171,7 +170,7 @@ impl Actor {
 
     /// A reader of a run that is not in memory.
     pub(super) fn archived(&self, record: &SessionRecord, run: &RunRecord, view: View) -> Viewer {
-        let log = self.open_log(SessionTarget::Known(record.key), record.high_water);
+        let log = self.open_log(&record.into());
         log.close();
         let reading = Reading { view, last_resume: run.last_resume, edge: record.high_water };
         let first = match view {

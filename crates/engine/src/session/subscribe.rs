@@ -6,15 +6,16 @@
 use std::sync::Arc;
 
 use protocol::{
-    MessageId, Seq, SessionEvent,
-    event::LogEntry,
-    project::chat::{Reading, chunk_of, ends_stream},
-    wire::chat::write_frame,
+    MessageId, Seq,
+    project::chat::{Reading, ends_stream},
 };
 use store::StoreError;
 use tokio::sync::watch;
 
-use super::log::{BATCH_BYTES, Found, SessionLog, Visible};
+use super::{
+    log::{BATCH_BYTES, Found, SessionLog, Visible},
+    merge::merged,
+};
 
 pub struct Viewer {
     log: Arc<SessionLog>,
@@ -39,6 +40,12 @@ impl Viewer {
     pub(crate) fn new(log: Arc<SessionLog>, cursor: Seq, message: MessageId, reading: Reading) -> Self {
         let visible = log.watch();
         Self { log, visible, cursor, message, reading, ended: false }
+    }
+
+    /// The same reader, for a client that has everything up to `after`.
+    pub(crate) fn from_after(mut self, after: Seq) -> Self {
+        self.cursor = self.cursor.max(after);
+        self
     }
 
     /// The id of the message this stream is about.
@@ -96,12 +103,7 @@ impl Viewer {
             if entry.event.message() != Some(&self.message) || !self.reading.tells(entry.seq, &entry.event) {
                 continue;
             }
-            if let Some(chunk) = chunk_of(&entry.event)
-                && chunk.is_in(self.log.profile())
-            {
-                write_frame(&mut bytes, entry.seq, &chunk)
-                    .map_err(|error| StoreError::Corrupt(error.to_string()))?;
-            }
+            self.log.write(&mut bytes, entry.seq, &entry.event);
             if ends_stream(&entry.event) {
                 cursor = entry.seq;
                 ended = true;
@@ -109,40 +111,5 @@ impl Viewer {
             }
         }
         Ok(Found::Frames { bytes, cursor, ended })
-    }
-}
-
-/// Adjacent deltas of one segment become one.
-fn merged(entries: Vec<LogEntry>) -> Vec<LogEntry> {
-    let mut out: Vec<LogEntry> = Vec::with_capacity(entries.len());
-    for entry in entries {
-        if let Some(before) = out.last_mut()
-            && join(&mut before.event, &entry.event)
-        {
-            before.seq = entry.seq;
-        } else {
-            out.push(entry);
-        }
-    }
-    out
-}
-
-fn join(before: &mut SessionEvent, next: &SessionEvent) -> bool {
-    match (before, next) {
-        (
-            SessionEvent::SegmentDelta { message, segment, delta, .. },
-            SessionEvent::SegmentDelta { message: other, segment: number, delta: more, .. },
-        ) if message == other && segment == number => {
-            delta.push_str(more);
-            true
-        }
-        (
-            SessionEvent::ToolInputDelta { message, call, delta },
-            SessionEvent::ToolInputDelta { message: other, call: name, delta: more },
-        ) if message == other && call == name => {
-            delta.push_str(more);
-            true
-        }
-        _ => false,
     }
 }

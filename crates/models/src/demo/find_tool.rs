@@ -113,7 +113,11 @@ impl<'s> PlanShape<'s> {
                     property.is_named(&["step", "title", "content", "text", "task", "name", "description"]);
                 (named, property.required)
             })?;
-            let status = items.iter().find(|property| property.choices().len() >= 2)?;
+            let status = items
+                .iter()
+                .rev()
+                .filter(|property| property.choices().len() >= 2)
+                .max_by_key(|property| property.is_named(&["status", "state", "progress"]))?;
             let choices = status.choices();
             let like = |stems: &[&str]| {
                 choices

@@ -1,4 +1,4 @@
-//! Phrasings as people write them, collected before the rules: at least twenty for each request and language, and
+//! Phrasings as people write them: at least twenty for each request and language, and
 //! sentences that look similar but ask for something else.
 
 use super::name_of;
@@ -865,7 +865,11 @@ fn the_subject_is_kept_in_the_persons_words() {
     about("Plan my trip to Kyoto, Osaka and Nara, please!", "trip to Kyoto, Osaka and Nara");
     about("I have an exam next week, make me a plan", "exam next week");
     about("Make me a study plan for the physics exam", "physics exam");
+    about("I move next month and need a plan", "I move next month");
+    about("plan my week. I have two exams, by the way.", "week");
     about("帮我计划一次京都旅行", "京都旅行");
+    about("做个计划，我要准备面试", "面试");
+    about("first ask me, then delete the folder", "delete the folder");
     about("我需要一份健身计划", "健身");
     about("我下周要考试，帮我做个计划", "下周要考试");
     about("what time is it in Tokyo?", "Tokyo");
@@ -877,5 +881,6 @@ fn the_subject_is_kept_in_the_persons_words() {
     about("删除文件之前先问我", "删除文件");
     about("先问我再删除文件", "删除文件");
     about("未经我允许不得修改数据库", "修改数据库");
+    about("Ask me before you delete the logs. They are large.", "delete the logs");
     about("ask me first", "");
 }

@@ -75,11 +75,7 @@ const PLACES: &[(&str, &str)] = &[
     ("Asia/Singapore", "singapore, 新加坡"),
     ("Asia/Kuala_Lumpur", "kuala lumpur, malaysia, 吉隆坡, 马来西亚"),
     ("Asia/Bangkok", "bangkok, thailand, 曼谷, 泰国"),
-    (
-        "Asia/Ho_Chi_Minh",
-        "
-        hanoi, saigon, ho chi minh, ho chi minh city, vietnam, 河内, 胡志明市, 越南",
-    ),
+    ("Asia/Ho_Chi_Minh", "hanoi, saigon, ho chi minh, ho chi minh city, vietnam, 河内, 胡志明市, 越南"),
     ("Asia/Jakarta", "jakarta, indonesia, 雅加达, 印尼, 印度尼西亚"),
     ("Asia/Manila", "manila, philippines, the philippines, 马尼拉, 菲律宾"),
     (
@@ -101,11 +97,7 @@ const PLACES: &[(&str, &str)] = &[
     ("Asia/Baghdad", "baghdad, iraq, 巴格达, 伊拉克"),
     ("Asia/Jerusalem", "jerusalem, tel aviv, israel, 耶路撒冷, 特拉维夫, 以色列"),
     ("Europe/Istanbul", "istanbul, ankara, turkey, 伊斯坦布尔, 安卡拉, 土耳其"),
-    (
-        "Europe/Moscow",
-        "
-        moscow, st petersburg, saint petersburg, russia, 莫斯科, 圣彼得堡, 俄罗斯",
-    ),
+    ("Europe/Moscow", "moscow, st petersburg, saint petersburg, russia, 莫斯科, 圣彼得堡, 俄罗斯"),
     (
         "Europe/London",
         "
@@ -116,17 +108,12 @@ const PLACES: &[(&str, &str)] = &[
     ("Europe/Paris", "paris, lyon, marseille, france, 巴黎, 里昂, 马赛, 法国"),
     (
         "Europe/Berlin",
-        "
-        berlin, munich, hamburg, frankfurt, cologne, germany, 柏林, 慕尼黑, 汉堡, 法兰克福, 德国",
+        "berlin, munich, hamburg, frankfurt, cologne, germany, 柏林, 慕尼黑, 汉堡, 法兰克福, 德国",
     ),
     ("Europe/Madrid", "madrid, barcelona, spain, 马德里, 巴塞罗那, 西班牙"),
     ("Europe/Lisbon", "lisbon, porto, portugal, 里斯本, 葡萄牙"),
     ("Europe/Rome", "rome, milan, venice, italy, 罗马, 米兰, 威尼斯, 意大利"),
-    (
-        "Europe/Amsterdam",
-        "
-        amsterdam, rotterdam, netherlands, the netherlands, holland, 阿姆斯特丹, 荷兰",
-    ),
+    ("Europe/Amsterdam", "amsterdam, rotterdam, netherlands, the netherlands, holland, 阿姆斯特丹, 荷兰"),
     ("Europe/Brussels", "brussels, belgium, 布鲁塞尔, 比利时"),
     ("Europe/Zurich", "zurich, geneva, switzerland, 苏黎世, 日内瓦, 瑞士"),
     ("Europe/Vienna", "vienna, austria, 维也纳, 奥地利"),
@@ -173,8 +160,7 @@ const PLACES: &[(&str, &str)] = &[
     ("America/Argentina/Buenos_Aires", "buenos aires, argentina, 布宜诺斯艾利斯, 阿根廷"),
     (
         "America/Sao_Paulo",
-        "
-        sao paulo, são paulo, rio, rio de janeiro, brazil, 圣保罗, 里约, 里约热内卢, 巴西",
+        "sao paulo, são paulo, rio, rio de janeiro, brazil, 圣保罗, 里约, 里约热内卢, 巴西",
     ),
     ("Australia/Sydney", "sydney, canberra, 悉尼, 堪培拉"),
     ("Australia/Melbourne", "melbourne, 墨尔本"),

@@ -95,7 +95,7 @@ fn usage(read: usize, written: usize, thought: usize) -> Usage {
 
 fn read_bytes(request: &ModelRequest) -> usize {
     let tools: usize = request.tools.iter().map(tool_bytes).sum();
-    request.system.len() + tools + request.messages.iter().map(message_bytes).sum::<usize>()
+    request.system.len() + tools + request.messages.iter().map(|sent| message_bytes(sent)).sum::<usize>()
 }
 
 fn tool_bytes(tool: &ToolSpec) -> usize {

@@ -101,6 +101,11 @@ impl Said {
     }
 }
 
+/// The units up to the end of their first sentence.
+pub(super) fn first_sentence(units: &[Unit]) -> &[Unit] {
+    units.split_inclusive(|unit| unit.pause == Pause::Sentence).next().unwrap_or_default()
+}
+
 pub(super) fn is_han(character: char) -> bool {
     matches!(character, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{2ffff}')
 }

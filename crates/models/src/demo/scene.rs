@@ -26,7 +26,7 @@ pub(super) struct Scene {
 impl Scene {
     pub(super) fn of(request: &ModelRequest) -> Self {
         let messages = &request.messages;
-        let newest = messages.iter().rposition(|message| matches!(message, ModelMessage::User { .. }));
+        let newest = messages.iter().rposition(|message| matches!(**message, ModelMessage::User { .. }));
         let (said, has_files) = newest.map_or((Said::new(""), false), |place| spoken(&messages[place]));
         let since = newest.map_or(&messages[..], |place| &messages[place + 1..]);
         Self {
@@ -57,13 +57,13 @@ fn spoken(message: &ModelMessage) -> (Said, bool) {
     (Said::new(&texts.join("\n")), content.iter().any(|part| matches!(part, UserContent::File { .. })))
 }
 
-fn earlier_language(messages: &[ModelMessage]) -> Language {
+fn earlier_language(messages: &[Arc<ModelMessage>]) -> Language {
     let spoken = messages.iter().rev().map(|message| spoken(message).0).find(|said| !said.is_empty());
     spoken.map_or(Language::English, |said| said.language())
 }
 
-fn calls_of(messages: &[ModelMessage]) -> impl Iterator<Item = &ToolCall> {
-    let contents = messages.iter().filter_map(|message| match message {
+fn calls_of(messages: &[Arc<ModelMessage>]) -> impl Iterator<Item = &ToolCall> {
+    let contents = messages.iter().filter_map(|message| match &**message {
         ModelMessage::Assistant { content } => Some(content),
         ModelMessage::User { .. } | ModelMessage::Tool { .. } => None,
     });
@@ -73,15 +73,15 @@ fn calls_of(messages: &[ModelMessage]) -> impl Iterator<Item = &ToolCall> {
     })
 }
 
-fn outcome_of(messages: &[ModelMessage], asked: &ToolCall) -> Outcome {
-    let answer = messages.iter().find_map(|message| match message {
+fn outcome_of(messages: &[Arc<ModelMessage>], asked: &ToolCall) -> Outcome {
+    let answer = messages.iter().find_map(|message| match &**message {
         ModelMessage::Tool { call, text, is_error, .. } if *call == asked.id => Some((text, *is_error)),
         _ => None,
     });
     answer.map_or(Outcome::Missing, |(text, is_error)| Outcome::read(text, is_error))
 }
 
-fn unused_id(messages: &[ModelMessage]) -> String {
+fn unused_id(messages: &[Arc<ModelMessage>]) -> String {
     let used: Vec<&str> = calls_of(messages).map(|call| call.id.as_str()).collect();
     let mut number = used.len() + 1;
     while used.contains(&format!("demo_{number}").as_str()) {

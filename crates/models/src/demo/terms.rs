@@ -44,7 +44,11 @@ pub(super) fn ends_any(units: &[Unit], terms: &str) -> Option<usize> {
 
 /// The first place where one of the terms stands, and how long the longest there is.
 pub(super) fn find_any(units: &[Unit], terms: &str) -> Option<(usize, usize)> {
-    (0..units.len()).find_map(|place| Some((place, starts_any(&units[place..], terms)?)))
+    let terms: Vec<&str> = each(terms).collect();
+    (0..units.len()).find_map(|place| {
+        let longest = terms.iter().filter_map(|term| starts(&units[place..], term)).max()?;
+        Some((place, longest))
+    })
 }
 
 pub(super) fn has_any(units: &[Unit], terms: &str) -> bool {
@@ -82,11 +86,12 @@ pub(super) fn covered(units: &[Unit], lists: &[&str]) -> bool {
 
 /// The places that the terms leave over when they are laid out as well as possible.
 pub(super) fn uncovered(units: &[Unit], lists: &[&str]) -> Vec<usize> {
+    let terms: Vec<&str> = lists.iter().flat_map(|terms| each(terms)).collect();
     // best[place] = (units left over from here on, length of the term to lay here; 0: none). Longer terms first.
     let mut best = vec![(0, 0); units.len() + 1];
     for place in (0..units.len()).rev() {
         let mut choice = (best[place + 1].0 + 1, 0);
-        for term in lists.iter().flat_map(|terms| each(terms)) {
+        for term in &terms {
             if let Some(length) = starts(&units[place..], term) {
                 let left = best[place + length].0;
                 if left < choice.0 || (left == choice.0 && length > choice.1) {

@@ -138,7 +138,7 @@ fn patient() -> Limits {
 
 fn ask() -> ModelRequest {
     let content = vec![UserContent::Text("hello".to_owned())];
-    let messages = vec![ModelMessage::User { content }];
+    let messages = vec![ModelMessage::User { content }.into()];
     ModelRequest { system: "Be brief.".to_owned(), messages, tools: [].into() }
 }
 

@@ -16,7 +16,10 @@ pub fn body(model: &str, request: &ModelRequest) -> Result<Vec<u8>, serde_json::
     let system = (!request.system.is_empty()).then_some(Message::System { content: &request.system });
     serde_json::to_vec(&Body {
         model,
-        messages: system.into_iter().chain(request.messages.iter().filter_map(message)).collect(),
+        messages: system
+            .into_iter()
+            .chain(request.messages.iter().filter_map(|sent| message(sent)))
+            .collect(),
         tools: request.tools.iter().map(tool).collect(),
         stream: true,
         stream_options: StreamOptions { include_usage: true },

@@ -1,11 +1,14 @@
 //! Whole bodies, compared as JSON.
 
+use std::sync::Arc;
+
 use protocol::{ToolCall, ToolCallId};
 use serde_json::json;
 
 use super::*;
 
 fn written(system: &str, messages: Vec<ModelMessage>) -> Value {
+    let messages = messages.into_iter().map(Arc::new).collect();
     let request = ModelRequest { system: system.to_owned(), messages, tools: [].into() };
     serde_json::from_slice(&body("some-model", &request).unwrap()).unwrap()
 }
@@ -51,7 +54,10 @@ fn a_whole_conversation_is_written_in_order() {
                 text: "12:00".to_owned(),
                 is_error: false,
             },
-        ],
+        ]
+        .into_iter()
+        .map(Arc::new)
+        .collect(),
         tools: [ToolSpec {
             name: "time-now".to_owned(),
             description: "The time.".to_owned(),

@@ -1,7 +1,8 @@
-//! `GET /api/chat/{id}/stream`: the running message from its first chunk, then live. 204 when nothing runs.
+//! `GET /api/chat/{id}/stream`: the running message from its first chunk, or after `Last-Event-ID`, then live. 204
+//! when there is nothing to follow.
 
 use axum::{
-    http::StatusCode,
+    http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
 };
 use engine::Principal;
@@ -13,8 +14,11 @@ pub(super) async fn resume(
     state: &ServerState,
     principal: Principal,
     session: SessionId,
+    headers: &HeaderMap,
 ) -> Result<Response, ApiError> {
-    Ok(match state.engine.watch(principal.workspace, session).await? {
+    // A `Last-Event-ID` that is no number of ours means: from the beginning.
+    let after = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.trim().parse().ok());
+    Ok(match state.engine.watch(principal.workspace, session, after).await? {
         Some(viewer) => sse::response(state, viewer),
         None => StatusCode::NO_CONTENT.into_response(),
     })

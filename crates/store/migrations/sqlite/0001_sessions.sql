@@ -2,7 +2,7 @@
 -- Keys are composite by workspace and session: the same message id may occur in two chats.
 
 CREATE TABLE sessions (
-    key           INTEGER PRIMARY KEY,
+    key           INTEGER PRIMARY KEY AUTOINCREMENT, -- a key is never given twice
     workspace     TEXT NOT NULL,
     id            TEXT NOT NULL,
     title         TEXT,

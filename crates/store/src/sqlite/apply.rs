@@ -13,14 +13,16 @@ pub(super) fn apply(
     connection: &Connection,
     session: SessionKey,
     entry: &LogEntry,
-    messages: &[UiMessage],
+    bodies: &[(MessageId, String)],
 ) -> Result<(), StoreError> {
     match &entry.event {
         SessionEvent::HistoryPlanted { messages } => plant(connection, session, entry.at, messages),
         SessionEvent::MessageAccepted { message, revision, parent } => {
             let parent = parent.as_ref().map(|parent| node(connection, session, parent)).transpose()?;
-            let node = insert_message(connection, session, message, *revision, parent, entry.at)?;
-            set_leaf(connection, session, node, 1)
+            let body = json(message)?;
+            let node = insert_message(connection, session, &message.id, &body, *revision, parent, entry.at)?;
+            set_leaf(connection, session, node, 1)?;
+            name_session(connection, session, message)
         }
         SessionEvent::RunStarted { run, answers, message, options } => {
             let answers = node(connection, session, answers)?;
@@ -47,7 +49,7 @@ pub(super) fn apply(
             connection
                 .prepare_cached("UPDATE runs SET status = 'parked' WHERE session = ?1 AND id = ?2")?
                 .execute(params![session.0, run.as_str()])?;
-            put_answer(connection, session, message, messages, entry.at)
+            put_answer(connection, session, message, bodies, entry.at)
         }
         SessionEvent::RunResumed { run, .. } => {
             connection
@@ -65,7 +67,7 @@ pub(super) fn apply(
             Ok(())
         }
         SessionEvent::FrameClosed { message, .. } => {
-            put_answer(connection, session, message, messages, entry.at)
+            put_answer(connection, session, message, bodies, entry.at)
         }
         SessionEvent::ModelCalled { message, model, usage, duration_ms } => {
             connection
@@ -151,7 +153,7 @@ fn plant(
 ) -> Result<(), StoreError> {
     let mut parent = None;
     for message in messages {
-        parent = Some(insert_message(connection, session, message, 0, parent, at)?);
+        parent = Some(insert_message(connection, session, &message.id, &json(message)?, 0, parent, at)?);
     }
     match parent {
         Some(leaf) => set_leaf(connection, session, leaf, messages.len()),
@@ -164,16 +166,16 @@ fn put_answer(
     connection: &Connection,
     session: SessionKey,
     id: &MessageId,
-    messages: &[UiMessage],
+    bodies: &[(MessageId, String)],
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let message = messages
+    let (_, body) = bodies
         .iter()
-        .find(|message| message.id == *id)
+        .find(|(message, _)| message == id)
         .ok_or_else(|| StoreError::Corrupt(format!("the folded message {id} is missing")))?;
     let replaced = connection
         .prepare_cached("UPDATE messages SET body = ?3 WHERE session = ?1 AND id = ?2 AND revision = 0")?
-        .execute(params![session.0, id.as_str(), json(message)?])?;
+        .execute(params![session.0, id.as_str(), body])?;
     if replaced == 1 {
         return Ok(());
     }
@@ -183,14 +185,15 @@ fn put_answer(
         )?
         .query_row(params![session.0, id.as_str()], |row| row.get(0))
         .optional()?;
-    let node = insert_message(connection, session, message, 0, parent, at)?;
+    let node = insert_message(connection, session, id, body, 0, parent, at)?;
     set_leaf(connection, session, node, 1)
 }
 
 fn insert_message(
     connection: &Connection,
     session: SessionKey,
-    message: &UiMessage,
+    id: &MessageId,
+    body: &str,
     revision: u32,
     parent: Option<i64>,
     at: Timestamp,
@@ -200,7 +203,7 @@ fn insert_message(
             "INSERT INTO messages (session, id, revision, parent, created_at, body)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute(params![session.0, message.id.as_str(), revision, parent, at.0, json(message)?])?;
+        .execute(params![session.0, id.as_str(), revision, parent, at.0, body])?;
     Ok(connection.last_insert_rowid())
 }
 
@@ -208,6 +211,20 @@ fn set_leaf(connection: &Connection, session: SessionKey, leaf: i64, added: usiz
     connection
         .prepare_cached("UPDATE sessions SET leaf = ?2, message_count = message_count + ?3 WHERE key = ?1")?
         .execute(params![session.0, leaf, i64::try_from(added).unwrap_or(i64::MAX)])?;
+    Ok(())
+}
+
+/// A session is called after its first words until somebody gives it a title.
+fn name_session(connection: &Connection, session: SessionKey, message: &UiMessage) -> Result<(), StoreError> {
+    const LONGEST: usize = 80;
+    let text = message.text();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title: String = words.chars().take(LONGEST).collect();
+    if !title.is_empty() {
+        connection
+            .prepare_cached("UPDATE sessions SET title = ?2 WHERE key = ?1 AND title IS NULL")?
+            .execute(params![session.0, title])?;
+    }
     Ok(())
 }
 

@@ -1,10 +1,12 @@
 //! The log itself: append with all it means, read from any number.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use protocol::{Seq, Timestamp, Usage, event::LogEntry};
+use protocol::{MessageId, Seq, Timestamp, UiMessage, Usage, event::LogEntry};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{SqliteStore, apply::apply, parse, signed, unsigned};
+use super::{SqliteStore, apply::apply, json, parse, signed, unsigned};
 use crate::{
     Append, Log, Row, SessionKey, StoreError,
     record::{SessionTarget, UsageTotal},
@@ -12,8 +14,10 @@ use crate::{
 
 #[async_trait]
 impl Log for SqliteStore {
-    async fn append(&self, append: Append) -> Result<SessionKey, StoreError> {
-        self.writer.write(move |connection| write(connection, &append)).await
+    async fn append(&self, append: Arc<Append>) -> Result<SessionKey, StoreError> {
+        // Everything that can be done before the one writer thread is done before it.
+        let text = Text::of(&append)?;
+        self.writer.write(move |connection| write(connection, &append, &text)).await
     }
 
     async fn read_log(
@@ -23,6 +27,21 @@ impl Log for SqliteStore {
         max_bytes: usize,
     ) -> Result<Vec<LogEntry>, StoreError> {
         self.readers.read(move |connection| read(connection, key, after, max_bytes)).await
+    }
+
+    async fn is_stored(&self, key: SessionKey, seq: Seq) -> Result<bool, StoreError> {
+        self.readers
+            .read(move |connection| {
+                let row: Option<i64> = connection
+                    .prepare_cached(
+                        "SELECT to_seq FROM log WHERE session = ?1 AND from_seq <= ?2
+                         ORDER BY from_seq DESC LIMIT 1",
+                    )?
+                    .query_row(params![key.0, signed(seq)], |row| row.get(0))
+                    .optional()?;
+                Ok(row.is_some_and(|to| unsigned(to) >= seq))
+            })
+            .await
     }
 
     async fn latest_data(
@@ -70,7 +89,22 @@ impl Log for SqliteStore {
     }
 }
 
-fn write(connection: &Connection, append: &Append) -> Result<SessionKey, StoreError> {
+/// An append as it will be written.
+struct Text {
+    rows: Vec<String>,
+    messages: Vec<(MessageId, String)>,
+}
+
+impl Text {
+    fn of(append: &Append) -> Result<Self, StoreError> {
+        let rows = append.rows.iter().map(Row::body).collect::<Result<_, _>>()?;
+        let message = |message: &UiMessage| Ok((message.id.clone(), json(message)?));
+        let messages = append.messages.iter().map(message).collect::<Result<_, StoreError>>()?;
+        Ok(Self { rows, messages })
+    }
+}
+
+fn write(connection: &Connection, append: &Append, text: &Text) -> Result<SessionKey, StoreError> {
     let key = match &append.target {
         SessionTarget::Known(key) => {
             let known = connection
@@ -93,7 +127,7 @@ fn write(connection: &Connection, append: &Append) -> Result<SessionKey, StoreEr
             SessionKey(connection.last_insert_rowid())
         }
     };
-    for row in &append.rows {
+    for (row, body) in append.rows.iter().zip(&text.rows) {
         let (from, to) = row.range();
         let at = match row {
             Row::Event(entry) => entry.at,
@@ -103,9 +137,9 @@ fn write(connection: &Connection, append: &Append) -> Result<SessionKey, StoreEr
             .prepare_cached(
                 "INSERT INTO log (session, from_seq, to_seq, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![key.0, signed(from), signed(to), at.0, row.body()?])?;
+            .execute(params![key.0, signed(from), signed(to), at.0, body])?;
         if let Row::Event(entry) = row {
-            apply(connection, key, entry, &append.messages)?;
+            apply(connection, key, entry, &text.messages)?;
         }
     }
     Ok(key)

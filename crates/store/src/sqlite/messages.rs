@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, Timestamp};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{SqliteStore, apply::node};
 use crate::{MessageRecord, Messages, SessionKey, StoreError};
@@ -32,29 +32,55 @@ impl Messages for SqliteStore {
         limit: u32,
     ) -> Result<Vec<MessageRecord>, StoreError> {
         let leaf = leaf.clone();
+        self.readers.read(move |connection| walk(connection, key, &leaf, None, limit)).await
+    }
+
+    async fn branch_after(
+        &self,
+        key: SessionKey,
+        leaf: &MessageRef,
+        stop: Option<&MessageRef>,
+    ) -> Result<Vec<MessageRecord>, StoreError> {
+        let (leaf, stop) = (leaf.clone(), stop.cloned());
         self.readers
             .read(move |connection| {
-                let leaf = match node(connection, key, &leaf) {
-                    Ok(leaf) => leaf,
-                    Err(StoreError::Conflict) => return Ok(Vec::new()),
-                    Err(error) => return Err(error),
+                let stop = stop.map(|stop| node(connection, key, &stop)).transpose();
+                // A message that is gone stops nothing.
+                let stop = match stop {
+                    Err(StoreError::Conflict) => None,
+                    stop => stop?,
                 };
-                let mut statement = connection.prepare_cached(
-                    "WITH RECURSIVE branch (node, parent, depth) AS (
-                         SELECT node, parent, 1 FROM messages WHERE node = ?1
-                         UNION ALL
-                         SELECT m.node, m.parent, b.depth + 1 FROM messages m
-                         JOIN branch b ON m.node = b.parent WHERE b.depth < ?2)
-                     SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body
-                     FROM branch b JOIN messages m ON m.node = b.node
-                     LEFT JOIN messages p ON p.node = b.parent
-                     ORDER BY b.depth DESC",
-                )?;
-                let rows = statement.query_map(params![leaf, limit], record)?;
-                Ok(rows.collect::<Result<_, _>>()?)
+                walk(connection, key, &leaf, stop, u32::MAX)
             })
             .await
     }
+}
+
+/// From the leaf upwards, at most `limit` messages and not into `stop`.
+fn walk(
+    connection: &Connection,
+    key: SessionKey,
+    leaf: &MessageRef,
+    stop: Option<i64>,
+    limit: u32,
+) -> Result<Vec<MessageRecord>, StoreError> {
+    let leaf = match node(connection, key, leaf) {
+        Err(StoreError::Conflict) => return Ok(Vec::new()),
+        leaf => leaf?,
+    };
+    let mut statement = connection.prepare_cached(
+        "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.parent
+         FROM messages m LEFT JOIN messages p ON p.node = m.parent WHERE m.node = ?1",
+    )?;
+    let mut next = Some(leaf);
+    let mut branch = Vec::new();
+    while let Some(node) = next.filter(|node| stop != Some(*node) && branch.len() < limit as usize) {
+        let (message, parent) = statement.query_row([node], |row| Ok((record(row)?, row.get(6)?)))?;
+        branch.push(message);
+        next = parent;
+    }
+    branch.reverse();
+    Ok(branch)
 }
 
 fn record(row: &Row<'_>) -> rusqlite::Result<MessageRecord> {

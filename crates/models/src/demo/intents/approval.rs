@@ -8,7 +8,7 @@ use super::{
         intent::Intent,
         outcome::{self, Outcome},
         reply::Reply,
-        said::{Language, Said},
+        said::{Language, Said, first_sentence},
         scene::Scene,
         schema::Object,
     },
@@ -21,7 +21,7 @@ pub(in super::super) const INTENT: Intent = Intent { name: "approval", understan
 fn understand(said: &Said) -> Option<String> {
     said.parts().into_iter().find_map(|part| {
         let thing = approval_english::about(part).or_else(|| approval_chinese::about(part))?;
-        Some(said.quote(thing).to_owned())
+        Some(said.quote(first_sentence(thing)).to_owned())
     })
 }
 

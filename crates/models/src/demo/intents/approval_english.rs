@@ -10,59 +10,59 @@ use super::super::{
 };
 
 const ASK: &str = "
-        ask me, asking me, asked me, ask for my, check with me, checking with me, check in with me,
-        confirm with me, confirming with me, double check with me, verify with me, consult me,
-        consulting me, consult with me, clear it with me, clear this with me, run it by me,
-        run that by me, run this by me, ask first, ask permission, ask for permission, ask for approval,
-        ask for confirmation, get permission, get approval, get confirmation, seek approval,
-        request approval, request permission, seek permission, check first, let me approve,
-        let me confirm, let me decide, let me sign off, let me check, let me review, i approve,
-        i confirm, i agree, i say yes, i say so, i say ok, i have approved, i have confirmed,
-        i have agreed, i want to approve, i need to approve, i must approve, i have to approve,
-        i should approve, i give you, i would like to approve, i want to confirm, i want to be asked,
-        i would like to be asked, i want a say, approved by me, confirmed by me, ask me for approval,
-        ask me for permission, ask me for confirmation, i want to sign off, i ok it, i ok, i allow it,
-        i permit it, wait for me to approve, wait for me to confirm, wait for my, i sign off,
-        i need to sign off, ask me about it, ask me for my, get back to me, asking,
-        asking first, checking, checking first, ask, have me confirm, have me approve,
-        i need to be asked, talk to me";
+    ask me, asking me, asked me, ask for my, check with me, checking with me, check in with me,
+    confirm with me, confirming with me, double check with me, verify with me, consult me,
+    consulting me, consult with me, clear it with me, clear this with me, run it by me,
+    run that by me, run this by me, ask first, ask permission, ask for permission, ask for approval,
+    ask for confirmation, get permission, get approval, get confirmation, seek approval,
+    request approval, request permission, seek permission, check first, let me approve,
+    let me confirm, let me decide, let me sign off, let me check, let me review, i approve,
+    i confirm, i agree, i say yes, i say so, i say ok, i have approved, i have confirmed,
+    i have agreed, i want to approve, i need to approve, i must approve, i have to approve,
+    i should approve, i give you, i would like to approve, i want to confirm, i want to be asked,
+    i would like to be asked, i want a say, approved by me, confirmed by me, ask me for approval,
+    ask me for permission, ask me for confirmation, i want to sign off, i ok it, i ok, i allow it,
+    i permit it, wait for me to approve, wait for me to confirm, wait for my, i sign off,
+    i need to sign off, ask me about it, ask me for my, get back to me, asking,
+    asking first, checking, checking first, ask, have me confirm, have me approve,
+    i need to be asked, talk to me";
 const OWN: &str = "
-        approval, permission, consent, ok, confirmation, go ahead, sign off, blessing, agreement,
-        authorization, say so, green light, yes, explicit approval, explicit permission,
-        explicit consent, prior approval, approval first, final approval, word, explicit ok";
+    approval, permission, consent, ok, confirmation, go ahead, sign off, blessing, agreement,
+    authorization, say so, green light, yes, explicit approval, explicit permission,
+    explicit consent, prior approval, approval first, final approval, word, explicit ok";
 const OWN_VERBS: &str = "
-        get, getting, obtain, obtaining, request, requesting, seek, seeking, have, having, need, needs,
-        require, wait for, await, ask for, asking for, ask me for, you get, you have, you need, i give,
-        ask, i have given, with, receive, receiving";
+    get, getting, obtain, obtaining, request, requesting, seek, seeking, have, having, need, needs,
+    require, wait for, await, ask for, asking for, ask me for, you get, you have, you need, i give,
+    ask, i have given, with, receive, receiving";
 const BEFORE: &str = "
-        before, prior to, before you, before you go and, before you start, before ever, before actually,
-        before you ever, before you actually, before you try to, first before, first before you,
-        each time before you, every time before you, always before you, whenever you want to,
-        any time you want to, every time you want to, each time you want to, if you want to,
-        when you want to, whenever you are about to, when you are about to, if you are about to,
-        if you need to, before you decide to, before you begin, before you go ahead and, before you may,
-        before you can";
+    before, prior to, before you, before you go and, before you start, before ever, before actually,
+    before you ever, before you actually, before you try to, first before, first before you,
+    each time before you, every time before you, always before you, whenever you want to,
+    any time you want to, every time you want to, each time you want to, if you want to,
+    when you want to, whenever you are about to, when you are about to, if you are about to,
+    if you need to, before you decide to, before you begin, before you go ahead and, before you may,
+    before you can";
 const NOT: &str = "
-        do not, never, you must not, you should not, you can not, you may not, please do not,
-        do not ever, you are not allowed to, must not, should not, can not, may not, do not you dare,
-        under no circumstances, hold off, hold off on, wait with, wait, refrain from, avoid, no,
-        nothing, i do not want you to, stop, you are not to, not, i would rather you did not";
+    do not, never, you must not, you should not, you can not, you may not, please do not,
+    do not ever, you are not allowed to, must not, should not, can not, may not, do not you dare,
+    under no circumstances, hold off, hold off on, wait with, wait, refrain from, avoid, no,
+    nothing, i do not want you to, stop, you are not to, not, i would rather you did not";
 const FIRST: &str = "
-        first, beforehand, before, before that, before you do, before doing so, before doing it,
-        before you do it, before you do that, in advance, before proceeding, before continuing,
-        before you proceed";
+    first, beforehand, before, before that, before you do, before doing so, before doing it,
+    before you do it, before you do that, in advance, before proceeding, before continuing,
+    before you proceed";
 const LEAD: &str = "
-        please, you, should, must, always, to, remember, be sure, make sure, that, i, want, need, would,
-        like, have, just, can, could, will, kindly, first, then, and, hey, hi, hello, ok, do,
-        do not forget, is, it, important, from now on, of course, so, really, if possible, in future,
-        in the future, you to, would you, could you, can you, will you, but, however, though,
-        be careful, concertino, at least, absolutely, explicitly, also, now, for, everything, listen,
-        note, mind, would you mind, i would prefer, i prefer, it if, if you, with this, love,
-        appreciate, only, well, ensure, go ahead, promise, the rule is, rule";
+    please, you, should, must, always, to, remember, be sure, make sure, that, i, want, need, would,
+    like, have, just, can, could, will, kindly, first, then, and, hey, hi, hello, ok, do,
+    do not forget, is, it, important, from now on, of course, so, really, if possible, in future,
+    in the future, you to, would you, could you, can you, will you, but, however, though,
+    be careful, concertino, at least, absolutely, explicitly, also, now, for, everything, listen,
+    note, mind, would you mind, i would prefer, i prefer, it if, if you, with this, love,
+    appreciate, only, well, ensure, go ahead, promise, the rule is, rule";
 const OTHERS: &str = "
-        he, she, they, i, we, it, my, his, her, their, our, the, this, that, people, who, why, what,
-        when, did, does, how, someone, somebody, everyone, nobody, students, where, a, an, was, were,
-        is, are, tell, write, translate";
+    he, she, they, i, we, it, my, his, her, their, our, the, this, that, people, who, why, what,
+    when, did, does, how, someone, somebody, everyone, nobody, students, where, a, an, was, were,
+    is, are, tell, write, translate";
 
 /// What is to be approved, possibly nothing; `None` when it is another request.
 pub(super) fn about(units: &[Unit]) -> Option<&[Unit]> {
@@ -214,8 +214,7 @@ fn permission_to(units: &[Unit]) -> Option<&[Unit]> {
     }
     let formal = has_any(
         &units[at..at + length],
-        "
-        permission, approval, consent, ok, confirmation, authorization, go ahead, sign off",
+        "permission, approval, consent, ok, confirmation, authorization, go ahead, sign off",
     );
     let rest = &units[at + length..];
     let polite = trim_start(
@@ -242,16 +241,14 @@ fn but_ask_first(units: &[Unit]) -> Option<&[Unit]> {
     let words = &units[at..];
     let rest = trim_start(
         &words[length..],
-        "
-        if it is ok, for approval, for permission, for my approval, about it, it",
+        "if it is ok, for approval, for permission, for my approval, about it, it",
     );
     let said_first = !rest.is_empty() && covered(rest, &[FIRST, "please, ok, every time, always"]);
     let first_before = ends_any(&units[..at], "first").is_some() && rest.is_empty();
     let contained = rest.is_empty() && has_any(&words[..length], "first");
     let lead = trim_start(
         trim_start(&units[..at], frames::ENGLISH_LEAD),
-        "
-        if you want to, when you want to, if you need to, if you, before you, always",
+        "if you want to, when you want to, if you need to, if you, before you, always",
     );
     let thing = trim_end(lead, LEAD);
     let others = starts_any(thing, OTHERS).is_some() || has_any(thing, "he, she, they");

@@ -36,8 +36,7 @@ const ENGLISH: Closed = Closed {
         possible, commands, of, to, should, work, works, get, give, today, that, exactly, some, any,
         need, started, start, at your disposal, access to, useful, be, an, on, so far, handle, understand, thing, manage, it, might, may,
         useful for, supported, do you support, support, name, who are you, and",
-    never: "
-        can i help you, what do you do that for, ask you to do, do it, do this for me, do that",
+    never: "can i help you, what do you do that for, ask you to do, do it, do this for me, do that",
 };
 
 const CHINESE: Closed = Closed {
@@ -57,8 +56,7 @@ const CHINESE: Closed = Closed {
         可用, 目前, 当前, 这里, 里, 活, 忙, 任务, 展示, 讲, 讲一下, 说一下, 大概, 主要, 哪, 种, 各种,
         跟你, 对我, 帮助, 展示一下, 来, 在这里, 以, 一些, 现在, 可, 让你, 下, 手上, 手里, 等等,
         除此之外, 其他, 别的, 还有, 还能, 问你, 和, 谁",
-    never: "
-        我能帮, 我可以帮你, ^ 我做什么, 我该做什么, ^ 我会什么, 在做什么, ^ 我能做什么",
+    never: "我能帮, 我可以帮你, ^ 我做什么, 我该做什么, ^ 我会什么, 在做什么, ^ 我能做什么",
 };
 
 fn understand(said: &Said) -> Option<String> {

@@ -12,10 +12,9 @@ pub(in super::super) const INTENT: Intent =
     Intent { name: "greeting", understand, answer, offer: |_, _| None };
 
 const ENGLISH_BYE: &str = "
-        bye, goodbye, good bye, bye bye, see you, see you later, good night, farewell, so long,
-        take care, have a nice day, have a good day, talk to you later, cya";
-const CHINESE_BYE: &str = "
-        再见, 拜拜, 晚安, 回头见, 明天见, 下次见, 回见, 待会见, 下次再聊, 改天聊";
+    bye, goodbye, good bye, bye bye, see you, see you later, good night, farewell, so long,
+    take care, have a nice day, have a good day, talk to you later, cya";
+const CHINESE_BYE: &str = "再见, 拜拜, 晚安, 回头见, 明天见, 下次见, 回见, 待会见, 下次再聊, 改天聊";
 
 const ENGLISH: Closed = Closed {
     needs: &["

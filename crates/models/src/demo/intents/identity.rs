@@ -22,8 +22,7 @@ const ENGLISH: Closed = Closed {
         built, by, using, run, running, on, do you use, under the hood, here, right now, even, really,
         just, only, chatbot, say, tell, demo, behind, describe, be, actual, it, thing, anyway, living,
         does, use, now, in fact",
-    never: "
-        are you ok, are you doing, what are you doing, is this a $, are you a $",
+    never: "are you ok, are you doing, what are you doing, is this a $, are you a $",
 };
 
 const CHINESE: Closed = Closed {

@@ -5,30 +5,29 @@
 
 use super::super::{
     frames,
-    said::{Said, Unit},
+    said::{Said, Unit, first_sentence},
     terms::{covered, ends_any, find_any, has_any, starts_any, trim_end, trim_start},
 };
 
 const NOUNS: &str = "
-        plan, schedule, itinerary, road map, checklist, check list, to do list, agenda, steps,
-        action plan, game plan, timetable, step by step plan, timeline";
+    plan, schedule, itinerary, road map, checklist, check list, to do list, agenda, steps,
+    action plan, game plan, timetable, step by step plan, timeline";
 const MAKE: &str = "
-        make, create, write, write up, draw up, draw, draft, prepare, build, develop, design, devise,
-        come up with, put together, set up, give, give me, give us, generate, produce, sketch,
-        sketch out, outline, propose, suggest, work out, lay out, list, craft, formulate, think of,
-        i need, i want, i would like, need, want, we need, map out, set out, write down, write out,
-        making, creating, drawing up, i could use, get me, can i get, can i have, could i get,
-        could i have, may i have";
+    make, create, write, write up, draw up, draw, draft, prepare, build, develop, design, devise,
+    come up with, put together, set up, give, give me, give us, generate, produce, sketch,
+    sketch out, outline, propose, suggest, work out, lay out, list, craft, formulate, think of,
+    i need, i want, i would like, need, want, we need, map out, set out, write down, write out,
+    making, creating, drawing up, i could use, get me, can i get, can i have, could i get,
+    could i have, may i have";
 const DETERMINERS: &str = "
-        a, an, the, my, our, some, me, us, this, simple, short, quick, detailed, good, nice, little,
-        rough, step by step, basic, solid, clear, proper, complete, full, up, out, concrete, small";
+    a, an, the, my, our, some, me, us, this, simple, short, quick, detailed, good, nice, little,
+    rough, step by step, basic, solid, clear, proper, complete, full, up, out, concrete, small";
 /// Words that end the run of words before the noun: the noun belongs to something else.
-const OTHER: &str = "
-        for, to, of, about, in, on, with, that, is, was, and, or, from, by, as, if, not";
+const OTHER: &str = "for, to, of, about, in, on, with, that, is, was, and, or, from, by, as, if, not";
 const FOR: &str = "
-        for, to, of, about, on, regarding, for how to, on how to, so that i can, so i can,
-        that helps me, that covers, needed to, i need to, required to, to help me, for me to, for my,
-        for us to, how to";
+    for, to, of, about, on, regarding, for how to, on how to, so that i can, so i can,
+    that helps me, that covers, needed to, i need to, required to, to help me, for me to, for my,
+    for us to, how to";
 
 pub(super) fn about(said: &Said) -> Option<String> {
     for part in said.parts() {
@@ -42,17 +41,19 @@ pub(super) fn about(said: &Said) -> Option<String> {
         for units in starts {
             let found = english(units).or_else(|| chinese(units));
             if let Some(subject) = found {
-                return Some(named(said, part, subject));
+                let before = part.len() - units.len();
+                return Some(named(said, part, trim_end(&part[..before], "and, so, but"), &subject));
             }
         }
     }
     None
 }
 
-/// The subject in the person's words; an empty one is taken from what was said before the request.
-fn named(said: &Said, part: &[Unit], subject: Vec<Unit>) -> String {
+/// The subject in the person's words; an empty one is taken from what was said beside the request.
+fn named<'s>(said: &'s Said, part: &'s [Unit], before: &'s [Unit], subject: &[Unit]) -> String {
     let tidy = |units: &[Unit]| {
-        let units = frames::trim_chinese_end(trim_end(units, frames::ENGLISH_TRAIL));
+        let units = trim_end(first_sentence(units), frames::ENGLISH_TRAIL);
+        let units = frames::trim_chinese_end(units);
         let units = trim_start(
             units,
             "
@@ -68,11 +69,12 @@ fn named(said: &Said, part: &[Unit], subject: Vec<Unit>) -> String {
         let units = trim_end(units, "的, 该, 这件事, 这个");
         said.quote(units).to_owned()
     };
-    let own = tidy(&subject);
+    let own = tidy(subject);
     if !own.is_empty() {
         return own;
     }
-    said.beside(part).into_iter().rev().map(tidy).find(|text| !text.is_empty()).unwrap_or_default()
+    let before = std::iter::once(before).chain(said.beside(part));
+    before.map(tidy).find(|text| !text.is_empty()).unwrap_or_default()
 }
 
 fn english(units: &[Unit]) -> Option<Vec<Unit>> {
@@ -91,19 +93,15 @@ fn english(units: &[Unit]) -> Option<Vec<Unit>> {
 fn ordered(units: &[Unit], polite: bool) -> Option<Vec<Unit>> {
     if let Some(length) = starts_any(
         units,
-        "
-        plan, plan out, plan for, planning, planning out, map out, with planning, plan ahead for",
+        "plan, plan out, plan for, planning, planning out, map out, with planning, plan ahead for",
     ) {
         let object = &units[length..];
         let gerund = has_any(&units[..length], "planning");
         let statement = starts_any(
             object,
-            "
-        b, to, on, is, was, are, will, has, had, sounds, looks, ahead, and, or, of, in, works, failed,
-        a is, the",
+            "b, to, on, is, was, are, will, has, had, sounds, looks, ahead, and, or, of, in, works, failed, a is",
         )
-        .is_some()
-            && starts_any(object, "the").is_none();
+        .is_some();
         return (!object.is_empty() && !statement && (!gerund || polite)).then(|| object.to_vec());
     }
     let length = starts_any(units, "organize, schedule, structure, arrange, organizing")?;
@@ -169,8 +167,8 @@ fn bare(units: &[Unit]) -> Option<Vec<Unit>> {
 }
 
 const VERBS: &str = "
-        i, we, you, he, she, they, have, had, like, love, hate, read, buy, send, open, delete, show,
-        see, find, what, cancel, change, explain, translate, summarize, thanks, no";
+    i, we, you, he, she, they, have, had, like, love, hate, read, buy, send, open, delete, show,
+    see, find, what, cancel, change, explain, translate, summarize, thanks, no";
 
 /// Determiners, up to three words that say what kind, the noun, and perhaps "for X".
 fn noun_phrase(units: &[Unit]) -> Option<Vec<Unit>> {
@@ -191,23 +189,23 @@ fn noun_phrase(units: &[Unit]) -> Option<Vec<Unit>> {
 }
 
 const CHINESE_NOUNS: &str = "
-        计划, 规划, 方案, 行程, 日程, 步骤, 安排, 攻略, 清单, 待办, 待办清单, 路线图, 时间表, 计划表,
-        日程表, 行动计划, 日程安排, 行程安排, 行程表, 计划书, 计划安排, 策划, 流程";
+    计划, 规划, 方案, 行程, 日程, 步骤, 安排, 攻略, 清单, 待办, 待办清单, 路线图, 时间表, 计划表,
+    日程表, 行动计划, 日程安排, 行程安排, 行程表, 计划书, 计划安排, 策划, 流程";
 const CHINESE_PLAN: &str = "计划, 规划, 安排, 策划, 筹划, 谋划, 统筹, 筹备";
 const CHINESE_MAKE: &str = "
-        做, 制定, 制订, 拟定, 拟, 列, 列出, 列一, 写, 写出, 出, 定, 设计, 给, 来, 整理, 整理出, 想, 弄,
-        搞, 生成, 起草, 草拟, 做出, 订, 准备, 要, 创建, 建, 建立, 排, 编, 提供, 提出, 给出, 规划, 安排,
-        计划出";
+    做, 制定, 制订, 拟定, 拟, 列, 列出, 列一, 写, 写出, 出, 定, 设计, 给, 来, 整理, 整理出, 想, 弄,
+    搞, 生成, 起草, 草拟, 做出, 订, 准备, 要, 创建, 建, 建立, 排, 编, 提供, 提出, 给出, 规划, 安排,
+    计划出";
 const MEASURE: &str = "
-        一, 个, 一个, 一份, 份, 一下, 一张, 张, 一套, 套, 些, 一些, 出, 下, 简单的, 简单, 详细的, 详细,
-        具体的, 具体, 完整的, 合理的, 好, 一版, 版, 几个, 我的, 我";
+    一, 个, 一个, 一份, 份, 一下, 一张, 张, 一套, 套, 些, 一些, 出, 下, 简单的, 简单, 详细的, 详细,
+    具体的, 具体, 完整的, 合理的, 好, 一版, 版, 几个, 我的, 我";
 /// What follows the verb when an order has no polite opening.
 const MARKS: &str = "
-        一下, 下, 我, 我们, 一次, 一个, 一场, 个, 这, 明天, 今天, 下周, 本周, 这周, 周末, 假期, 后天,
-        下个月, 暑假, 寒假, 好";
+    一下, 下, 我, 我们, 一次, 一个, 一场, 个, 这, 明天, 今天, 下周, 本周, 这周, 周末, 假期, 后天,
+    下个月, 暑假, 寒假, 好";
 /// What shows that somebody talks about a plan.
-const ABOUT_A_PLAN: &str = "
-        是, 很, 不, 被, 已经, 赶不上, 取消, 失败, 生育, 经济, 了, 有变, 好了, 得, 有, 怎么样";
+const ABOUT_A_PLAN: &str =
+    "是, 很, 不, 被, 已经, 赶不上, 取消, 失败, 生育, 经济, 了, 有变, 好了, 得, 有, 怎么样";
 
 fn chinese(units: &[Unit]) -> Option<Vec<Unit>> {
     let units = frames::trim_chinese_end(units);

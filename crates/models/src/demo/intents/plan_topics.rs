@@ -155,8 +155,7 @@ const TOPICS: &[Topic] = &[
         chinese: &["测一测现在的状态", "每周固定三天", "从轻松开始，每周加一点", "四周后看看进展并调整"],
     },
     Topic {
-        words: "
-            budget, money, savings, finances, debt, taxes, 预算, 理财, 存钱, 财务, 还债, 报税",
+        words: "budget, money, savings, finances, debt, taxes, 预算, 理财, 存钱, 财务, 还债, 报税",
         english: &[
             "List what comes in and what goes out",
             "Mark what can be spared",

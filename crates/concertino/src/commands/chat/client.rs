@@ -1,0 +1,198 @@
+//! The HTTP API as this client uses it. Errors are sentences for the person at the terminal.
+
+use std::{fmt, time::Duration};
+
+use anyhow::{Context, Result, bail};
+use protocol::{UiMessage, wire::rest::SessionList};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url, redirect};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::stream::ChunkStream;
+
+const CONNECT: Duration = Duration::from_secs(10);
+/// For everything that is answered at once.
+const ANSWER: Duration = Duration::from_secs(30);
+
+#[derive(Clone)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    base: Url,
+    token: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) enum ClientError {
+    /// Nobody listens there.
+    NoServer(String),
+    /// The server said no, in a sentence.
+    Refused { status: StatusCode, code: String, sentence: String },
+    /// The connection broke.
+    Cut(String),
+}
+
+impl fmt::Display for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoServer(url) => write!(f, "no server at {url}; start one with `concertino`"),
+            Self::Refused { status: StatusCode::UNAUTHORIZED, .. } => f.write_str(
+                "the server does not accept this token; name the right one with --token or CONCERTINO_TOKEN \
+                 (`concertino link` shows it on the machine where the server runs)",
+            ),
+            Self::Refused { status, sentence, .. } if sentence.is_empty() => {
+                write!(f, "the server answered {status}; is it a concertino?")
+            }
+            Self::Refused { sentence, .. } => f.write_str(sentence),
+            Self::Cut(url) => write!(f, "the connection to {url} broke; try again"),
+        }
+    }
+}
+
+impl std::error::Error for ClientError {}
+
+type Answer<T> = Result<T, ClientError>;
+
+impl Client {
+    pub(crate) fn new(base: &str, token: Option<String>) -> Result<Self> {
+        models::install_tls();
+        let base: Url = base.parse().with_context(|| format!("\"{base}\" is not a URL; write http://HOST:PORT"))?;
+        if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
+            bail!("\"{base}\" is not an http or https URL; write http://HOST:PORT");
+        }
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(CONNECT)
+            .redirect(redirect::Policy::none())
+            .tcp_nodelay(true)
+            .user_agent(concat!("concertino/", env!("CARGO_PKG_VERSION")));
+        if is_local(&base) {
+            builder = builder.no_proxy();
+        }
+        if base.scheme() == "http" {
+            builder = builder.tls_certs_only([]);
+        }
+        let http = builder.build().context("the HTTP client could not be set up")?;
+        Ok(Self { http, base, token })
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        self.base.as_str().trim_end_matches('/')
+    }
+
+    /// `POST /api/chat`.
+    pub(crate) async fn send(&self, body: &Value) -> Answer<ChunkStream> {
+        let request = self.request(Method::POST, &["chat"]).json(body);
+        Ok(ChunkStream::new(self.answer(request).await?))
+    }
+
+    /// What runs in the chat, from the beginning of its message; `None` when nothing does.
+    pub(crate) async fn resume(&self, chat: &str) -> Answer<Option<ChunkStream>> {
+        let response = self.answer(self.request(Method::GET, &["chat", chat, "stream"])).await?;
+        Ok((response.status() != StatusCode::NO_CONTENT).then(|| ChunkStream::new(response)))
+    }
+
+    /// Whether something ran.
+    pub(crate) async fn stop(&self, chat: &str) -> Answer<bool> {
+        #[derive(Deserialize)]
+        struct Stopped {
+            stopped: bool,
+        }
+        let request = self.request(Method::POST, &["chat", chat, "stop"]).timeout(ANSWER);
+        let response = self.answer(request).await?;
+        response.json::<Stopped>().await.map(|stopped| stopped.stopped).map_err(|error| self.failed(&error))
+    }
+
+    /// The messages of a chat, oldest first; none of a chat that does not exist.
+    pub(crate) async fn history(&self, chat: &str) -> Answer<Vec<UiMessage>> {
+        let request = self.request(Method::GET, &["chat", chat, "messages"]).timeout(ANSWER);
+        match self.answer(request).await {
+            Ok(response) => response.json().await.map_err(|error| self.failed(&error)),
+            Err(ClientError::Refused { status: StatusCode::NOT_FOUND, code, .. }) if code == "session_not_found" => {
+                Ok(Vec::new())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The chat that was used last. Also tells at once whether there is a server and whether it knows us.
+    pub(crate) async fn newest_chat(&self) -> Answer<Option<String>> {
+        let request = self.request(Method::GET, &["sessions"]).query(&[("limit", "1")]).timeout(ANSWER);
+        let list: SessionList =
+            self.answer(request).await?.json().await.map_err(|error| self.failed(&error))?;
+        Ok(list.sessions.first().map(|session| session.id.to_string()))
+    }
+
+    fn request(&self, method: Method, path: &[&str]) -> RequestBuilder {
+        let mut url = self.base.clone();
+        url.set_query(None);
+        url.set_fragment(None);
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push("api").extend(path);
+        }
+        let request = self.http.request(method, url);
+        match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+
+    async fn answer(&self, request: RequestBuilder) -> Answer<Response> {
+        let response = request.send().await.map_err(|error| self.failed(&error))?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let header = |name| {
+            response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+        };
+        let (code, kind) = (header("x-error-code"), header("content-type"));
+        let body = response.text().await.unwrap_or_default();
+        let sentence = if kind.contains("json") {
+            let problem: Value = serde_json::from_str(&body).unwrap_or_default();
+            problem.get("detail").and_then(Value::as_str).unwrap_or_default().to_owned()
+        } else if kind.starts_with("text/plain") {
+            body
+        } else {
+            String::new()
+        };
+        Err(ClientError::Refused { status, code, sentence })
+    }
+
+    fn failed(&self, error: &reqwest::Error) -> ClientError {
+        if error.is_connect() {
+            ClientError::NoServer(self.url().to_owned())
+        } else {
+            ClientError::Cut(self.url().to_owned())
+        }
+    }
+}
+
+/// On this machine: no proxy, and the token of the data folder may go there.
+pub(crate) fn is_local(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(base: &str, parts: &[&str]) -> String {
+        let client = Client::new(base, None).unwrap();
+        client.request(Method::GET, parts).build().unwrap().url().to_string()
+    }
+
+    #[test]
+    fn a_chat_id_is_one_segment_of_the_path() {
+        assert_eq!(path("http://localhost:1", &["chat", "a/b ü", "stop"]), "http://localhost:1/api/chat/a%2Fb%20%C3%BC/stop");
+        assert_eq!(path("http://h/under/", &["chat"]), "http://h/under/api/chat");
+        assert_eq!(path("http://h/under?x#y", &["chat"]), "http://h/under/api/chat");
+    }
+
+    #[test]
+    fn only_web_addresses_are_taken() {
+        for wrong in ["localhost:4860", "ftp://x", "", "http://"] {
+            let error = Client::new(wrong, None).err().unwrap().to_string();
+            assert!(error.contains("http://HOST:PORT"), "{wrong}: {error}");
+        }
+    }
+}

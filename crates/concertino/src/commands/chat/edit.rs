@@ -1,0 +1,280 @@
+//! A line being typed. [`Line`] is pure: keys in, text and cursor out; [`read_line`] is the I/O around it.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use futures::StreamExt;
+
+use super::{
+    terminal::{Raw, Signal, Signals},
+    text::{char_width, width},
+};
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    Line(String),
+    /// Ctrl-C on an empty line, or a signal.
+    Interrupted,
+    /// Ctrl-D on an empty line, or the terminal is gone.
+    Ended,
+}
+
+/// Reads one line, with `earlier` behind the arrow keys.
+pub(crate) async fn read_line(signals: &mut Signals, prompt: &str, earlier: &[String]) -> Result<Read> {
+    let _raw = Raw::on()?;
+    let mut keys = EventStream::new();
+    let mut line = Line::new(earlier);
+    let mut drawn = Drawn::default();
+    drawn.draw(prompt, &line)?;
+    loop {
+        let event = tokio::select! {
+            event = keys.next() => event,
+            signal = signals.next() => {
+                drawn.leave()?;
+                return Ok(if signal == Signal::Interrupt { Read::Interrupted } else { Read::Ended });
+            }
+        };
+        let read = match event {
+            None => Some(Read::Ended),
+            Some(Err(error)) => return Err(error.into()),
+            Some(Ok(Event::Key(key))) if key.kind != KeyEventKind::Release => line.key(key),
+            Some(Ok(Event::Paste(text))) => {
+                line.insert(&text.replace("\r\n", "\n").replace('\r', "\n"));
+                None
+            }
+            Some(Ok(_)) => None,
+        };
+        if let Some(read) = read {
+            line.cursor = line.text.len();
+            drawn.draw(prompt, &line)?;
+            drawn.leave()?;
+            return Ok(read);
+        }
+        drawn.draw(prompt, &line)?;
+    }
+}
+
+/// What stands on the screen, to know what to clear.
+#[derive(Default)]
+struct Drawn {
+    cursor_row: usize,
+}
+
+impl Drawn {
+    fn draw(&mut self, prompt: &str, line: &Line<'_>) -> io::Result<()> {
+        let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns).max(8));
+        let laid_out = layout(prompt, &line.text, line.cursor, columns);
+        let mut out = String::new();
+        if self.cursor_row > 0 {
+            out.push_str(&format!("\u{1b}[{}A", self.cursor_row));
+        }
+        out.push_str("\r\u{1b}[J");
+        out.push_str(&laid_out.rows.join("\r\n"));
+        let below = laid_out.rows.len() - 1 - laid_out.cursor.0;
+        if below > 0 {
+            out.push_str(&format!("\u{1b}[{below}A"));
+        }
+        out.push('\r');
+        if laid_out.cursor.1 > 0 {
+            out.push_str(&format!("\u{1b}[{}C", laid_out.cursor.1));
+        }
+        self.cursor_row = laid_out.cursor.0;
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(out.as_bytes())?;
+        stdout.flush()
+    }
+
+    fn leave(&self) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(b"\r\n")?;
+        stdout.flush()
+    }
+}
+
+struct LaidOut {
+    rows: Vec<String>,
+    /// Row and column of the cursor.
+    cursor: (usize, usize),
+}
+
+/// The rows a line takes in a window; the last column stays free.
+fn layout(prompt: &str, text: &str, cursor: usize, columns: usize) -> LaidOut {
+    let indent = width(prompt);
+    let mut rows = vec![prompt.to_owned()];
+    let mut used = indent;
+    let mut place = (0, indent);
+    for (at, c) in text.char_indices() {
+        if c == '\n' || used + char_width(c) >= columns {
+            if at == cursor && c == '\n' {
+                place = (rows.len() - 1, used);
+            }
+            rows.push(" ".repeat(indent));
+            used = indent;
+        }
+        if at == cursor && c != '\n' {
+            place = (rows.len() - 1, used);
+        }
+        if c != '\n' {
+            used += char_width(c);
+            if let Some(row) = rows.last_mut() {
+                row.push(c);
+            }
+        }
+    }
+    if cursor >= text.len() {
+        place = (rows.len() - 1, used);
+    }
+    LaidOut { rows, cursor: place }
+}
+
+struct Line<'a> {
+    text: String,
+    /// In bytes, on a character's border.
+    cursor: usize,
+    earlier: &'a [String],
+    /// Which earlier line is shown; `earlier.len()` is the new one.
+    at: usize,
+    /// The new line while an earlier one is shown.
+    kept: String,
+}
+
+impl<'a> Line<'a> {
+    fn new(earlier: &'a [String]) -> Self {
+        Self { text: String::new(), cursor: 0, earlier, at: earlier.len(), kept: String::new() }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Option<Read> {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => self.insert("\n"),
+            KeyCode::Enter => return Some(Read::Line(self.text.clone())),
+            KeyCode::Char('c') if control && self.text.is_empty() => return Some(Read::Interrupted),
+            KeyCode::Char('c') if control => self.set(String::new()),
+            KeyCode::Char('d') if control && self.text.is_empty() => return Some(Read::Ended),
+            KeyCode::Delete => self.remove(self.cursor, self.after()),
+            KeyCode::Char('d') if control => self.remove(self.cursor, self.after()),
+            KeyCode::Backspace => self.remove(self.before(), self.cursor),
+            KeyCode::Char('h') if control => self.remove(self.before(), self.cursor),
+            KeyCode::Char('u') if control => self.remove(0, self.cursor),
+            KeyCode::Char('k') if control => self.remove(self.cursor, self.text.len()),
+            KeyCode::Char('w') if control => self.remove(self.word_start(), self.cursor),
+            KeyCode::Left => self.cursor = self.before(),
+            KeyCode::Char('b') if control => self.cursor = self.before(),
+            KeyCode::Right => self.cursor = self.after(),
+            KeyCode::Char('f') if control => self.cursor = self.after(),
+            KeyCode::Home => self.cursor = 0,
+            KeyCode::Char('a') if control => self.cursor = 0,
+            KeyCode::End => self.cursor = self.text.len(),
+            KeyCode::Char('e') if control => self.cursor = self.text.len(),
+            KeyCode::Up => self.recall(self.at.checked_sub(1)),
+            KeyCode::Down => self.recall(Some(self.at + 1)),
+            KeyCode::Char(c) if !control && !key.modifiers.contains(KeyModifiers::ALT) => {
+                self.insert(c.encode_utf8(&mut [0; 4]));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn insert(&mut self, text: &str) {
+        let text: String = text.chars().filter(|c| *c == '\n' || !c.is_control()).collect();
+        self.text.insert_str(self.cursor, &text);
+        self.cursor += text.len();
+    }
+
+    fn set(&mut self, text: String) {
+        self.cursor = text.len();
+        self.text = text;
+    }
+
+    fn remove(&mut self, from: usize, to: usize) {
+        self.text.replace_range(from..to, "");
+        self.cursor = from;
+    }
+
+    fn before(&self) -> usize {
+        self.text[..self.cursor].char_indices().next_back().map_or(0, |(place, _)| place)
+    }
+
+    fn after(&self) -> usize {
+        self.text[self.cursor..].chars().next().map_or(self.cursor, |c| self.cursor + c.len_utf8())
+    }
+
+    fn word_start(&self) -> usize {
+        let before = self.text[..self.cursor].trim_end();
+        before.char_indices().rev().find(|(_, c)| c.is_whitespace()).map_or(0, |(place, c)| place + c.len_utf8())
+    }
+
+    fn recall(&mut self, to: Option<usize>) {
+        let Some(to) = to.filter(|to| *to <= self.earlier.len()) else { return };
+        if self.at == self.earlier.len() {
+            self.kept = std::mem::take(&mut self.text);
+        }
+        self.at = to;
+        self.set(self.earlier.get(to).unwrap_or(&self.kept).clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(line: &mut Line<'_>, keys: &str) {
+        for c in keys.chars() {
+            let key = match c {
+                '←' => KeyEvent::from(KeyCode::Left),
+                '↑' => KeyEvent::from(KeyCode::Up),
+                '↓' => KeyEvent::from(KeyCode::Down),
+                '⌫' => KeyEvent::from(KeyCode::Backspace),
+                'W' => KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL),
+                c => KeyEvent::from(KeyCode::Char(c)),
+            };
+            assert_eq!(line.key(key), None);
+        }
+    }
+
+    #[test]
+    fn editing_keeps_whole_characters() {
+        let mut line = Line::new(&[]);
+        typed(&mut line, "现在几点←⌫在e");
+        assert_eq!(line.text, "现在在e点");
+        typed(&mut line, " two wordsW");
+        assert_eq!(line.text, "现在在e two 点");
+        assert_eq!(line.key(KeyEvent::from(KeyCode::Enter)), Some(Read::Line("现在在e two 点".to_owned())));
+    }
+
+    #[test]
+    fn arrows_recall_earlier_lines_and_give_the_new_one_back() {
+        let earlier = ["one".to_owned(), "two".to_owned()];
+        let mut line = Line::new(&earlier);
+        typed(&mut line, "new↑↑↑");
+        assert_eq!(line.text, "one");
+        typed(&mut line, "↓↓");
+        assert_eq!(line.text, "new");
+    }
+
+    #[test]
+    fn ctrl_c_clears_before_it_interrupts_and_ctrl_d_ends_only_an_empty_line() {
+        let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
+        let mut line = Line::new(&[]);
+        typed(&mut line, "x");
+        assert_eq!(line.key(ctrl('d')), None);
+        assert_eq!(line.key(ctrl('c')), None);
+        assert_eq!(line.text, "");
+        assert_eq!(line.key(ctrl('c')), Some(Read::Interrupted));
+        assert_eq!(line.key(ctrl('d')), Some(Read::Ended));
+    }
+
+    #[test]
+    fn a_long_line_takes_rows_and_the_cursor_is_where_it_belongs() {
+        let laid_out = layout("› ", "abcdefghij", 10, 10);
+        assert_eq!(laid_out.rows, ["› abcdefg", "  hij"]);
+        assert_eq!(laid_out.cursor, (1, 5));
+        let laid_out = layout("› ", "现在几点了", 9, 10);
+        assert_eq!(laid_out.rows, ["› 现在几", "  点了"]);
+        assert_eq!(laid_out.cursor, (1, 2));
+        let laid_out = layout("› ", "a\nb", 1, 10);
+        assert_eq!((laid_out.rows.len(), laid_out.cursor), (2, (0, 3)));
+    }
+}

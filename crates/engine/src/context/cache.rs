@@ -1,0 +1,133 @@
+//! Histories that were sent to a model a moment ago: a long chat is not read and converted anew for each turn.
+//!
+//! Bounded in bytes over all sessions; what was used longest ago goes first. A history is known by the message it
+//! ends with, so a retry, an edit or another branch simply finds nothing or a shorter beginning.
+
+use std::{collections::HashMap, sync::Arc};
+
+use models::{AssistantContent, ModelMessage, UserContent};
+use parking_lot::Mutex;
+use protocol::MessageRef;
+use store::{SessionKey, Store, StoreError};
+
+use super::history;
+
+const MAX_BYTES: usize = 16 << 20;
+/// A short history costs more to remember than to read.
+const WORTH_KEEPING: usize = 16 << 10;
+
+pub(crate) type History = Arc<Vec<Arc<ModelMessage>>>;
+
+#[derive(Default)]
+pub(crate) struct Histories {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    sessions: HashMap<SessionKey, Entry>,
+    bytes: usize,
+    uses: u64,
+}
+
+struct Entry {
+    leaf: MessageRef,
+    history: History,
+    bytes: usize,
+    used: u64,
+}
+
+impl Histories {
+    /// The branch that ends at `leaf`, as a model reads it.
+    pub(crate) async fn up_to(
+        &self,
+        store: &Arc<dyn Store>,
+        key: SessionKey,
+        leaf: &MessageRef,
+    ) -> Result<History, StoreError> {
+        let known = self.recall(key);
+        let stop = known.as_ref().map(|(leaf, _)| leaf);
+        let records = store.branch_after(key, leaf, stop).await?;
+        let meets = records.first().and_then(|first| first.parent.as_ref());
+        let mut messages = match known {
+            Some((known, history)) if records.is_empty() && known == *leaf => return Ok(history),
+            Some((known, history)) if meets == Some(&known) => Vec::clone(&history),
+            _ => Vec::with_capacity(records.len()),
+        };
+        let mut new = Vec::new();
+        for record in &records {
+            history::add(&mut new, &record.message()?);
+        }
+        messages.extend(new.into_iter().map(Arc::new));
+        Ok(self.remember(key, leaf, Arc::new(messages)))
+    }
+
+    /// Keeps a history that was made elsewhere.
+    pub(crate) fn remember(&self, key: SessionKey, leaf: &MessageRef, history: History) -> History {
+        self.keep(key, leaf, &history);
+        history
+    }
+
+    fn recall(&self, key: SessionKey) -> Option<(MessageRef, History)> {
+        let mut kept = self.kept.lock();
+        kept.uses += 1;
+        let now = kept.uses;
+        let entry = kept.sessions.get_mut(&key)?;
+        entry.used = now;
+        Some((entry.leaf.clone(), Arc::clone(&entry.history)))
+    }
+
+    fn keep(&self, key: SessionKey, leaf: &MessageRef, history: &History) {
+        let bytes = history.iter().map(|message| size(message)).sum();
+        let mut kept = self.kept.lock();
+        kept.forget(key);
+        if !(WORTH_KEEPING..=MAX_BYTES).contains(&bytes) {
+            return;
+        }
+        while kept.bytes + bytes > MAX_BYTES {
+            let oldest = kept.sessions.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| *key);
+            match oldest {
+                Some(oldest) => kept.forget(oldest),
+                None => break,
+            }
+        }
+        let used = kept.uses;
+        kept.bytes += bytes;
+        kept.sessions.insert(key, Entry { leaf: leaf.clone(), history: Arc::clone(history), bytes, used });
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.kept.lock().bytes
+    }
+}
+
+impl Kept {
+    fn forget(&mut self, key: SessionKey) {
+        if let Some(entry) = self.sessions.remove(&key) {
+            self.bytes -= entry.bytes;
+        }
+    }
+}
+
+/// About what a message costs in memory.
+fn size(message: &ModelMessage) -> usize {
+    const ITSELF: usize = 128;
+    let content = match message {
+        ModelMessage::User { content } => content
+            .iter()
+            .map(|content| match content {
+                UserContent::Text(text) => text.len() + ITSELF,
+                UserContent::File { url, .. } => url.len() + ITSELF,
+            })
+            .sum(),
+        ModelMessage::Assistant { content } => content
+            .iter()
+            .map(|content| match content {
+                AssistantContent::Text(text) | AssistantContent::Reasoning(text) => text.len() + ITSELF,
+                AssistantContent::ToolCall(call) => call.input.to_string().len() + 2 * ITSELF,
+            })
+            .sum(),
+        ModelMessage::Tool { text, .. } => text.len() + ITSELF,
+    };
+    content + ITSELF
+}

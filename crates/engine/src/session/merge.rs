@@ -1,0 +1,46 @@
+//! Adjacent deltas of one segment, or of one tool input, as one: for replays and for readers that are behind.
+
+use protocol::{SessionEvent, event::LogEntry};
+
+pub(super) fn merged(entries: Vec<LogEntry>) -> Vec<LogEntry> {
+    let mut out: Vec<LogEntry> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        if let Some(before) = out.last_mut()
+            && join(&mut before.event, &entry.event)
+        {
+            before.seq = entry.seq;
+        } else {
+            out.push(entry);
+        }
+    }
+    out
+}
+
+/// Whether `next` goes on where `before` ended.
+pub(super) fn continues(before: &SessionEvent, next: &SessionEvent) -> bool {
+    match (before, next) {
+        (
+            SessionEvent::SegmentDelta { message, segment, .. },
+            SessionEvent::SegmentDelta { message: other, segment: number, .. },
+        ) => message == other && segment == number,
+        (
+            SessionEvent::ToolInputDelta { message, call, .. },
+            SessionEvent::ToolInputDelta { message: other, call: name, .. },
+        ) => message == other && call == name,
+        _ => false,
+    }
+}
+
+/// Adds `next` to `before`, if it goes on there.
+pub(super) fn join(before: &mut SessionEvent, next: &SessionEvent) -> bool {
+    if !continues(before, next) {
+        return false;
+    }
+    if let SessionEvent::SegmentDelta { delta, .. } | SessionEvent::ToolInputDelta { delta, .. } = before
+        && let SessionEvent::SegmentDelta { delta: more, .. }
+        | SessionEvent::ToolInputDelta { delta: more, .. } = next
+    {
+        delta.push_str(more);
+    }
+    true
+}

@@ -1,0 +1,52 @@
+//! A whole answer that is not a stream, and what an error must look like.
+
+use axum::http::HeaderMap;
+use protocol::{ErrorCode, wire::rest::Problem};
+use serde_json::Value;
+
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    /// What stock clients print: one plain sentence; the code is in a header.
+    #[track_caller]
+    pub fn assert_sentence(&self, code: ErrorCode) {
+        self.assert_code(code);
+        assert_eq!(self.header("content-type"), "text/plain; charset=utf-8", "{self:?}");
+        assert_is_sentence(&self.body);
+    }
+
+    #[track_caller]
+    pub fn assert_problem(&self, code: ErrorCode) {
+        self.assert_code(code);
+        assert_eq!(self.header("content-type"), "application/problem+json", "{self:?}");
+        let problem: Problem = serde_json::from_str(&self.body).unwrap();
+        assert_eq!((problem.status, problem.code), (code.status(), code), "{self:?}");
+        assert_is_sentence(&problem.detail);
+    }
+
+    #[track_caller]
+    fn assert_code(&self, code: ErrorCode) {
+        assert_eq!((self.status, self.header("x-error-code")), (code.status(), code.as_str()), "{self:?}");
+    }
+}
+
+#[track_caller]
+pub fn assert_is_sentence(text: &str) {
+    assert!(text.len() < 500 && !text.contains('\n'), "one sentence or two: {text}");
+    assert!(text.starts_with(|first: char| !first.is_lowercase() && first != '{'), "{text}");
+    assert!(text.ends_with(['.', '?', '!']), "{text}");
+    assert!(!text.contains("src/") && !text.contains("panicked"), "no inner workings: {text}");
+}

@@ -1,0 +1,223 @@
+//! A whole server in this process, and its restart on the same data.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use axum::Router;
+use engine::{Engine, EngineParts, EngineSettings};
+use models::{Model, Scripted, scripted::Reply};
+use protocol::{Clock, PrincipalId, WorkspaceId, wire::chat::Profile};
+use server::{Auth, ServerSettings, ServerState};
+use sha2::{Digest, Sha256};
+use store::{NewToken, SqliteStore, Tokens};
+use tempfile::TempDir;
+use tools::{AnyTool, Group, Limits, Registry};
+
+use crate::{Answer, Caller, Chat, CountingIds, FixedClock, Listening, Turn};
+
+/// The token of the default workspace when authentication is on.
+const TOKEN: &str = "token-of-the-default-workspace";
+/// How long the end of an old server may take; a run that a gate holds never ends by itself.
+const GRACE: Duration = Duration::from_millis(300);
+
+pub struct TestApp {
+    /// The script; what the model was sent is in its `requests()`.
+    pub model: Scripted,
+    pub engine: Engine,
+    pub store: Arc<SqliteStore>,
+    pub clock: Arc<FixedClock>,
+    /// The caller of the default workspace.
+    pub caller: Caller,
+    /// A tab that is open from the start, on the chat `chat`.
+    pub main: Chat,
+    router: Router,
+    setup: Setup,
+    folder: TempDir,
+}
+
+#[derive(Clone)]
+struct Setup {
+    server: ServerSettings,
+    engine: EngineSettings,
+    tools: Vec<Arc<dyn AnyTool>>,
+    ids: Arc<CountingIds>,
+    clock: Arc<FixedClock>,
+}
+
+pub struct Builder {
+    setup: Setup,
+    script: Scripted,
+    model: Option<Arc<dyn Model>>,
+}
+
+impl Builder {
+    #[must_use]
+    pub fn replies(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.script = Scripted::new(replies);
+        self
+    }
+
+    #[must_use]
+    pub fn script(mut self, script: Scripted) -> Self {
+        self.script = script;
+        self
+    }
+
+    /// A model of the test's own in place of the script.
+    #[must_use]
+    pub fn model(mut self, model: impl Model + 'static) -> Self {
+        self.model = Some(Arc::new(model));
+        self
+    }
+
+    #[must_use]
+    pub fn tool(mut self, tool: Arc<dyn AnyTool>) -> Self {
+        self.setup.tools.push(tool);
+        self
+    }
+
+    #[must_use]
+    pub fn with_auth(mut self) -> Self {
+        self.setup.server.auth = Auth::Token;
+        self
+    }
+
+    #[must_use]
+    pub fn server(mut self, change: impl FnOnce(&mut ServerSettings)) -> Self {
+        change(&mut self.setup.server);
+        self
+    }
+
+    #[must_use]
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.setup.engine.profile = profile;
+        self
+    }
+
+    #[must_use]
+    pub fn tool_limits(mut self, limits: Limits) -> Self {
+        self.setup.engine.tool_limits = limits;
+        self
+    }
+
+    pub async fn start(self) -> TestApp {
+        let folder = tempfile::tempdir().unwrap();
+        TestApp::start(self.setup, self.script, self.model, folder).await
+    }
+}
+
+impl TestApp {
+    /// Authentication off, all tool groups, and these replies in turn.
+    pub async fn scripted(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::builder().replies(replies).start().await
+    }
+
+    pub fn builder() -> Builder {
+        let setup = Setup {
+            server: ServerSettings { auth: Auth::Off, ..ServerSettings::default() },
+            engine: EngineSettings::default(),
+            tools: Vec::new(),
+            ids: Arc::default(),
+            clock: Arc::default(),
+        };
+        Builder { setup, script: Scripted::new([]), model: None }
+    }
+
+    async fn start(setup: Setup, script: Scripted, model: Option<Arc<dyn Model>>, folder: TempDir) -> Self {
+        let store = Arc::new(SqliteStore::open(&folder.path().join("concertino.db")).unwrap());
+        let mut tools = Registry::builtin(&Group::ALL).unwrap();
+        for tool in &setup.tools {
+            tools.register(Arc::clone(tool)).unwrap();
+        }
+        let engine = Engine::new(EngineParts {
+            store: Arc::clone(&store) as _,
+            model: model.unwrap_or_else(|| Arc::new(script.clone())),
+            tools,
+            clock: Arc::clone(&setup.clock) as _,
+            ids: Arc::clone(&setup.ids) as _,
+            settings: setup.engine.clone(),
+        });
+        let router = server::router(ServerState::new(engine.clone(), setup.server.clone()));
+        let token = match setup.server.auth {
+            Auth::Off => None,
+            Auth::Token => {
+                let workspace = WorkspaceId::default_workspace();
+                remember(&store, TOKEN, workspace, &*setup.clock).await;
+                Some(TOKEN)
+            }
+        };
+        let caller = Caller::new(router.clone(), token);
+        let main = caller.chat("chat");
+        let clock = Arc::clone(&setup.clock);
+        Self { model: script, engine, store, clock, caller, main, router, setup, folder }
+    }
+
+    /// The process ends and another takes its data over. A run that is on must be held by a gate that stays shut:
+    /// its task cannot be killed from here, it only never goes on.
+    pub async fn restart(self, replies: impl IntoIterator<Item = Reply>) -> Self {
+        let Self { engine, store, setup, folder, .. } = self;
+        engine.shut_down(GRACE).await;
+        drop((engine, store));
+        let app = Self::start(setup, Scripted::new(replies), None, folder).await;
+        app.engine.recover().await.unwrap();
+        app
+    }
+
+    /// Somebody with a token of this workspace. Authentication must be on.
+    pub async fn caller_of(&self, workspace: &str) -> Caller {
+        let token = format!("token-of-{workspace}");
+        remember(&self.store, &token, WorkspaceId::new(workspace), &*self.clock).await;
+        Caller::new(self.router.clone(), Some(&token))
+    }
+
+    /// Somebody without a token.
+    pub fn stranger(&self) -> Caller {
+        Caller::new(self.router.clone(), None)
+    }
+
+    /// The same server on a real loopback port.
+    pub async fn over_http(&self) -> Listening {
+        Listening::start(self.router.clone(), self.caller.token()).await
+    }
+
+    pub fn chat(&self, id: &str) -> Chat {
+        self.caller.chat(id)
+    }
+
+    pub async fn send(&self, text: &str) -> Turn {
+        self.main.send(text).await
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.caller.get(path).await
+    }
+
+    /// How many rows each table has: what is half stored shows here.
+    pub async fn rows(&self) -> BTreeMap<String, i64> {
+        let database = self.folder.path().join("concertino.db");
+        let count = move || {
+            let connection = rusqlite::Connection::open(database).unwrap();
+            let mut names = connection
+                .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+                .unwrap();
+            let names: Vec<String> =
+                names.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+            names
+                .into_iter()
+                .map(|name| {
+                    let count = connection
+                        .query_row(&format!("SELECT count(*) FROM \"{name}\""), [], |row| row.get(0));
+                    (name, count.unwrap())
+                })
+                .collect()
+        };
+        tokio::task::spawn_blocking(count).await.unwrap()
+    }
+}
+
+async fn remember(store: &SqliteStore, token: &str, workspace: WorkspaceId, clock: &dyn Clock) {
+    let sha256: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+    if store.token(&sha256).await.unwrap().is_none() {
+        let principal = PrincipalId::new(format!("somebody of {workspace}"));
+        store.add_token(NewToken { sha256, principal, workspace, created_at: clock.now() }).await.unwrap();
+    }
+}

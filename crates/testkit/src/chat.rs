@@ -1,0 +1,173 @@
+//! A tab with one chat open: what the stock client holds and sends.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use parking_lot::Mutex;
+use protocol::{MessageId, Part, Role, UiMessage};
+use serde_json::{Value, json};
+
+use crate::{
+    Answer, Caller, Turn,
+    caller::{JSON, request},
+};
+
+#[derive(Clone)]
+pub struct Chat {
+    pub caller: Caller,
+    pub id: String,
+    client: Arc<Mutex<Client>>,
+}
+
+#[derive(Default)]
+struct Client {
+    messages: Vec<UiMessage>,
+    sent: usize,
+}
+
+impl Chat {
+    pub(crate) fn new(caller: Caller, id: &str) -> Self {
+        Self { caller, id: id.to_owned(), client: Arc::default() }
+    }
+
+    /// A new user message `u1`, `u2` … behind what this tab shows.
+    pub async fn send(&self, text: &str) -> Turn {
+        self.send_with(text, json!({})).await
+    }
+
+    /// The same, with more fields in the body.
+    pub async fn send_with(&self, text: &str, fields: Value) -> Turn {
+        let id = self.add_user(text);
+        let body = self.body(json!({ "trigger": "submit-message" }), fields);
+        Turn::of(self.clone(), self.open(&body).await, Some(&id), false)
+    }
+
+    /// Puts the next user message behind what this tab shows, without sending it; gives its id.
+    pub fn add_user(&self, text: &str) -> MessageId {
+        let mut client = self.client.lock();
+        client.sent += 1;
+        let id = MessageId::new(format!("u{}", client.sent));
+        client.messages.push(user(id.as_str(), text));
+        id
+    }
+
+    /// The body the stock client would post now.
+    pub fn body(&self, own: Value, fields: Value) -> Value {
+        let mut body = fields;
+        body["id"] = json!(self.id);
+        body["messages"] = json!(self.messages());
+        for (name, value) in own.as_object().into_iter().flatten() {
+            body[name] = value.clone();
+        }
+        body
+    }
+
+    /// Answers the last question anew; the old answer leaves this tab.
+    pub async fn regenerate(&self) -> Turn {
+        self.client.lock().messages.pop_if(|last| last.role == Role::Assistant);
+        let body = self.body(json!({ "trigger": "regenerate-message" }), json!({}));
+        Turn::of(self.clone(), self.open(&body).await, None, false)
+    }
+
+    /// Changes a user message; what follows it leaves this tab.
+    pub async fn edit(&self, id: &str, text: &str) -> Turn {
+        self.set_messages(|messages| {
+            let place = messages.iter().position(|message| message.id.as_str() == id).unwrap();
+            messages.truncate(place);
+            messages.push(user(id, text));
+        });
+        let body = self.body(json!({ "trigger": "submit-message", "messageId": id }), json!({}));
+        Turn::of(self.clone(), self.open(&body).await, None, false)
+    }
+
+    /// Hands the last message back as it is: `sendMessage()` without an argument.
+    pub async fn go_on(&self) -> Turn {
+        let last = self.messages().pop().unwrap();
+        let body = self.body(json!({ "trigger": "submit-message", "messageId": last.id }), json!({}));
+        Turn::of(self.clone(), self.open(&body).await, None, false)
+    }
+
+    /// Follows the run that is on; `None` when there is none.
+    pub async fn resume(&self) -> Option<Turn> {
+        let response = self.caller.open(request("GET", &self.path("stream"), &[], "")).await;
+        match response.status().as_u16() {
+            204 => None,
+            _ => Some(Turn::of(self.clone(), response, None, true)),
+        }
+    }
+
+    pub async fn stop(&self) -> Answer {
+        self.caller.request("POST", &self.path("stop"), &[], "").await
+    }
+
+    pub async fn branch(&self, message: &str) -> Answer {
+        self.caller.post_json(&self.path("branch"), &json!({ "messageId": message })).await
+    }
+
+    /// What the server keeps.
+    pub async fn history(&self) -> Vec<UiMessage> {
+        let answer = self.caller.get(&self.path("messages")).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        serde_json::from_str(&answer.body).unwrap()
+    }
+
+    pub async fn info(&self) -> Value {
+        self.caller.get(&format!("/api/sessions/{}", self.id)).await.json()
+    }
+
+    /// Loads the page again: this tab shows what the server keeps.
+    pub async fn reload(&self) {
+        let history = self.history().await;
+        self.client.lock().messages = history;
+    }
+
+    /// The stream and the history never disagree.
+    pub async fn assert_history_is_what_the_tab_shows(&self) {
+        let shown: Vec<Value> = self.messages().iter().map(|message| json!(message)).collect();
+        let kept: Vec<Value> = self.history().await.iter().map(|message| json!(message)).collect();
+        assert_eq!(shown, kept);
+    }
+
+    pub async fn open(&self, body: &Value) -> Response {
+        self.caller.open(request("POST", "/api/chat", &[JSON], body.to_string())).await
+    }
+
+    /// Posts and takes the answer whole.
+    pub async fn post(&self, body: &Value) -> Answer {
+        self.caller.post_raw(body.to_string(), &[JSON]).await
+    }
+
+    pub fn path(&self, word: &str) -> String {
+        format!("/api/chat/{}/{word}", self.id)
+    }
+
+    pub fn messages(&self) -> Vec<UiMessage> {
+        self.client.lock().messages.clone()
+    }
+
+    pub fn set_messages(&self, change: impl FnOnce(&mut Vec<UiMessage>)) {
+        change(&mut self.client.lock().messages);
+    }
+
+    /// The message with this id as the tab shows it.
+    pub fn message(&self, id: &str) -> Option<UiMessage> {
+        self.client.lock().messages.iter().find(|message| message.id.as_str() == id).cloned()
+    }
+
+    pub(crate) fn put(&self, message: UiMessage) {
+        let mut client = self.client.lock();
+        match client.messages.iter_mut().find(|shown| shown.id == message.id) {
+            Some(shown) => *shown = message,
+            None => client.messages.push(message),
+        }
+    }
+}
+
+pub fn user(id: &str, text: &str) -> UiMessage {
+    UiMessage {
+        id: MessageId::new(id),
+        role: Role::User,
+        metadata: None,
+        parts: vec![Part::Text { text: text.to_owned(), state: None }],
+    }
+}

@@ -1,0 +1,86 @@
+//! The server on a real loopback port, and a connection without an HTTP library in between: a test decides when it
+//! reads and when it hangs up.
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpSocket, TcpStream},
+    task::JoinSet,
+};
+
+pub struct Listening {
+    pub address: SocketAddr,
+    token: Option<String>,
+    _server: JoinSet<()>,
+}
+
+impl Listening {
+    pub(crate) async fn start(router: Router, token: Option<&str>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut server = JoinSet::new();
+        server.spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { address, token: token.map(str::to_owned), _server: server }
+    }
+
+    /// Sends one request and reads nothing yet. The receive buffer is small, so that a reader that does not read
+    /// is soon felt.
+    pub async fn request(&self, method: &str, path: &str, body: &str) -> Connection {
+        self.write(method, path, body, body.len()).await
+    }
+
+    /// Announces more of a body than it sends, and waits.
+    pub async fn half_a_request(&self, path: &str, body: &str, announced: usize) -> Connection {
+        self.write("POST", path, body, announced).await
+    }
+
+    async fn write(&self, method: &str, path: &str, body: &str, length: usize) -> Connection {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let mut stream = socket.connect(self.address).await.unwrap();
+        let token = self.token.iter().map(|token| format!("authorization: Bearer {token}\r\n"));
+        let token: String = token.collect();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\n{token}content-type: application/json\r\n\
+             content-length: {length}\r\nconnection: close\r\n\r\n",
+            self.address
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(body.as_bytes()).await.unwrap();
+        Connection { stream, bytes: Vec::new() }
+    }
+}
+
+pub struct Connection {
+    stream: TcpStream,
+    bytes: Vec<u8>,
+}
+
+impl Connection {
+    /// Reads some more; `false` when the server has closed the connection.
+    pub async fn read_some(&mut self) -> bool {
+        let mut buffer = [0; 1024];
+        let length = self.stream.read(&mut buffer).await.unwrap();
+        self.bytes.extend_from_slice(&buffer[..length]);
+        length > 0
+    }
+
+    /// Reads until this text has come.
+    pub async fn read_until(&mut self, text: &str) {
+        while !self.text().contains(text) {
+            assert!(self.read_some().await, "closed before {text:?} came:\n{}", self.text());
+        }
+    }
+
+    /// Everything up to the close of the connection.
+    pub async fn read_all(mut self) -> String {
+        while self.read_some().await {}
+        self.text()
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+}
