@@ -206,7 +206,7 @@ impl Engine {
 
     async fn visible_leaf(&self, record: &SessionRecord) -> Result<Option<MessageRef>, EngineError> {
         if let Some((id, RunStatus::Running)) = &record.last_run
-            && let Some(run) = self.parts.store.run(record.key, id).await?
+            && let Some(run) = self.parts.store.run_of_message(record.key, id).await?
         {
             // While a run goes on after a pause, the message as it was at the pause is all there is to show.
             let paused = self.parts.store.message(record.key, &run.message).await?;

@@ -57,6 +57,7 @@ pub enum SessionEvent {
     },
     RunEnded {
         run: RunId,
+        message: MessageId,
         end: RunEnd,
     },
 
@@ -251,10 +252,11 @@ impl SessionEvent {
     /// The message of the frame this event belongs to; `None` for what concerns the session itself.
     pub fn message(&self) -> Option<&MessageId> {
         match self {
-            Self::HistoryPlanted { .. } | Self::MessageAccepted { .. } | Self::RunEnded { .. } => None,
+            Self::HistoryPlanted { .. } | Self::MessageAccepted { .. } => None,
             Self::RunStarted { message, .. }
             | Self::RunParked { message, .. }
             | Self::RunResumed { message, .. }
+            | Self::RunEnded { message, .. }
             | Self::FrameOpened { message, .. }
             | Self::FrameClosed { message, .. }
             | Self::StepStarted { message }

@@ -71,7 +71,13 @@ pub(crate) async fn plain_on_chat(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_chat = path == "/api/chat" || path.starts_with("/api/chat/");
     let plain = is_chat && !accepts_problem(request.headers());
+    let is_api = path.starts_with("/api/");
     let mut response = next.run(request).await;
+    if is_api && response.status().is_client_error() && response.extensions().get::<ApiError>().is_none() {
+        // The framework's own refusal: a path that is not UTF-8, a query that names a field twice.
+        response = ApiError::invalid("The address is not valid: it must be UTF-8 and name no field twice.")
+            .into_response();
+    }
     if plain && let Some(error) = response.extensions().get::<ApiError>() {
         let text = error.message.clone();
         let headers = response.headers_mut();

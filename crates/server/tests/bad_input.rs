@@ -62,7 +62,14 @@ fn body(message: &Value) -> String {
 #[tokio::test]
 async fn malformed_json_is_refused() {
     let app = app().await;
-    for broken in ["", "{", "[1,2", "{\"id\": \"chat\",}", "not json", "{\"id\":\"chat\"} trailing"] {
+    for broken in [
+        "",
+        "{",
+        "{\"id\": \"chat\", \"messages\": [",
+        "{\"id\": \"chat\",}",
+        "not json",
+        "{\"id\":\"chat\"} trailing",
+    ] {
         refuses(&app, broken, ErrorCode::InvalidJson).await;
     }
 }
@@ -185,9 +192,9 @@ async fn a_message_id_of_wrong_shape_or_length_is_refused() {
 #[tokio::test]
 async fn a_path_that_is_not_text_is_refused_with_a_code() {
     let app = app().await;
-    app.get("/api/chat/%FF/messages").await.assert_sentence(ErrorCode::InvalidId);
-    app.get("/api/sessions/%FF").await.assert_problem(ErrorCode::InvalidId);
-    app.get("/api/approvals/%FF").await.assert_problem(ErrorCode::InvalidId);
+    app.get("/api/chat/%FF/messages").await.assert_sentence(ErrorCode::InvalidMessage);
+    app.get("/api/sessions/%FF").await.assert_problem(ErrorCode::InvalidMessage);
+    app.get("/api/approvals/%FF").await.assert_problem(ErrorCode::InvalidMessage);
 }
 
 #[tokio::test]

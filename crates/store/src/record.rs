@@ -23,8 +23,8 @@ pub struct SessionRecord {
     pub active_leaf: Option<MessageRef>,
     /// No event was ever told under a higher number.
     pub high_water: Seq,
-    /// The newest run and where it stands.
-    pub last_run: Option<(RunId, RunStatus)>,
+    /// The message of the newest run, and where that run stands.
+    pub last_run: Option<(MessageId, RunStatus)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

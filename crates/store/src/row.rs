@@ -1,12 +1,12 @@
-//! How events lie in the log: one row each, but the neighbouring deltas of one segment share a row.
-//!
-//! One row per delta could not carry the load. A cursor may stand inside a row: `lengths` tells where each delta
-//! ended, so that the tail after any number can be cut out.
+//! How events lie in the log: what was stored together is one row, and in it neighbouring deltas of one segment are
+//! one item. One row per delta could not carry the load. A cursor may stand inside an item: `lengths` tells where each
+//! delta ended, so that the tail after any number can be cut out.
 
 use std::borrow::Cow;
 
 use protocol::{MessageId, SegmentKind, Seq, SessionEvent, Timestamp, ToolCallId, event::LogEntry};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::StoreError;
 
@@ -35,7 +35,14 @@ pub enum DeltaTarget {
     ToolInput { message: MessageId, call: ToolCallId },
 }
 
-/// What is written in the `body` column: an event, or `{"type":"deltas",…}`.
+/// One element of a stored body: an event, or deltas that were joined.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Item<'a> {
+    Event(&'a SessionEvent),
+    Deltas(DeltaBody<'a>),
+}
+
 #[derive(Serialize, Deserialize)]
 struct DeltaBody<'a> {
     #[serde(rename = "type")]
@@ -49,6 +56,64 @@ struct DeltaBody<'a> {
 enum DeltasTag {
     #[serde(rename = "deltas")]
     Deltas,
+}
+
+/// Rows that were stored together, as one text. Their numbers follow each other without a gap.
+pub(crate) fn encode(rows: &[Row]) -> Result<String, StoreError> {
+    let items: Vec<_> = rows
+        .iter()
+        .map(|row| match row {
+            Row::Event(entry) => Item::Event(&entry.event),
+            Row::Deltas(row) => Item::Deltas(DeltaBody {
+                kind: DeltasTag::Deltas,
+                target: Cow::Borrowed(&row.target),
+                text: Cow::Borrowed(&row.text),
+                lengths: Cow::Borrowed(&row.lengths),
+            }),
+        })
+        .collect();
+    serde_json::to_string(&items).map_err(corrupt)
+}
+
+/// The events of a stored text that come after `after`; the first one has the number `from`.
+pub(crate) fn decode(
+    from: Seq,
+    at: Timestamp,
+    body: &str,
+    after: Seq,
+    out: &mut Vec<LogEntry>,
+) -> Result<(), StoreError> {
+    let items: Vec<&RawValue> = serde_json::from_str(body).map_err(corrupt)?;
+    let mut next = from;
+    for item in items {
+        if item.get().starts_with(r#"{"type":"deltas""#) {
+            let DeltaBody { target, text, lengths, .. } =
+                serde_json::from_str(item.get()).map_err(corrupt)?;
+            let row = DeltaRow {
+                from: next,
+                to: next + (lengths.len() as Seq).saturating_sub(1),
+                at,
+                target: target.into_owned(),
+                text: text.into_owned(),
+                lengths: lengths.into_owned(),
+            };
+            next = row.to + 1;
+            if row.to > after {
+                out.push(row.tail(after)?);
+            }
+        } else {
+            if next > after {
+                let event = serde_json::from_str(item.get()).map_err(corrupt)?;
+                out.push(LogEntry { seq: next, at, event });
+            }
+            next += 1;
+        }
+    }
+    Ok(())
+}
+
+fn corrupt(error: serde_json::Error) -> StoreError {
+    StoreError::Corrupt(error.to_string())
 }
 
 impl DeltaRow {
@@ -112,32 +177,6 @@ impl Row {
             Self::Deltas(row) => (row.from, row.to),
         }
     }
-
-    pub fn body(&self) -> Result<String, StoreError> {
-        let body = match self {
-            Self::Event(entry) => serde_json::to_string(&entry.event),
-            Self::Deltas(row) => serde_json::to_string(&DeltaBody {
-                kind: DeltasTag::Deltas,
-                target: Cow::Borrowed(&row.target),
-                text: Cow::Borrowed(&row.text),
-                lengths: Cow::Borrowed(&row.lengths),
-            }),
-        };
-        body.map_err(|error| StoreError::Corrupt(error.to_string()))
-    }
-
-    pub fn parse(from: Seq, to: Seq, at: Timestamp, body: &str) -> Result<Self, StoreError> {
-        let corrupt = |error: serde_json::Error| StoreError::Corrupt(error.to_string());
-        if body.starts_with(r#"{"type":"deltas""#) {
-            let DeltaBody { target, text, lengths, .. } =
-                serde_json::from_str::<DeltaBody<'_>>(body).map_err(corrupt)?;
-            let (target, text, lengths) = (target.into_owned(), text.into_owned(), lengths.into_owned());
-            Ok(Self::Deltas(DeltaRow { from, to, at, target, text, lengths }))
-        } else {
-            let event = serde_json::from_str(body).map_err(corrupt)?;
-            Ok(Self::Event(LogEntry { seq: from, at, event }))
-        }
-    }
 }
 
 fn split(event: &SessionEvent) -> Option<(DeltaTarget, &str)> {
@@ -176,14 +215,16 @@ mod tests {
         assert!(row.extend(8, &delta("会")));
         assert!(row.extend(9, &delta("!")));
         assert!(!row.extend(11, &delta("gap")), "another event lies between");
-        let stored = Row::Deltas(row);
-        let (from, to) = stored.range();
-        let Row::Deltas(read) = Row::parse(from, to, Timestamp(1), &stored.body().unwrap()).unwrap() else {
-            panic!("a delta row is read as one");
-        };
+        let end = LogEntry { seq: 10, at: Timestamp(1), event: delta("end") };
+        let body = encode(&[Row::Deltas(row), Row::Event(end.clone())]).unwrap();
         for (after, text) in [(0, "äb会!"), (6, "äb会!"), (7, "会!"), (8, "!")] {
-            let entry = read.clone().tail(after).unwrap();
-            assert_eq!((entry.seq, entry.event), (9, delta(text)), "after {after}");
+            let mut read = Vec::new();
+            decode(7, Timestamp(1), &body, after, &mut read).unwrap();
+            let joined = LogEntry { seq: 9, at: Timestamp(1), event: delta(text) };
+            assert_eq!(read, [joined, end.clone()], "after {after}");
         }
+        let mut read = Vec::new();
+        decode(7, Timestamp(1), &body, 9, &mut read).unwrap();
+        assert_eq!(read, [end]);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{
-    ApprovalId, MessageId, MessageRef, RunId, Seq, SessionId, Timestamp, WorkspaceId, event::LogEntry,
+    ApprovalId, MessageId, MessageRef, Seq, SessionId, Timestamp, WorkspaceId, event::LogEntry,
     interaction::Interaction,
 };
 
@@ -80,8 +80,6 @@ pub trait Messages {
 
 #[async_trait]
 pub trait Runs {
-    async fn run(&self, key: SessionKey, id: &RunId) -> Result<Option<RunRecord>, StoreError>;
-
     /// The run that wrote, or writes, this message.
     async fn run_of_message(
         &self,
@@ -108,9 +106,12 @@ pub trait Interactions {
         id: &ApprovalId,
     ) -> Result<Option<(SessionId, Interaction)>, StoreError>;
 
-    /// All questions of a run, in the order they were asked.
-    async fn interactions_of_run(&self, key: SessionKey, run: &RunId)
-    -> Result<Vec<Interaction>, StoreError>;
+    /// All questions of the run that writes this message, in the order they were asked.
+    async fn interactions_of_message(
+        &self,
+        key: SessionKey,
+        message: &MessageId,
+    ) -> Result<Vec<Interaction>, StoreError>;
 }
 
 #[async_trait]

@@ -204,8 +204,9 @@ impl TestApp {
             names
                 .into_iter()
                 .map(|name| {
-                    let count = connection
-                        .query_row(&format!("SELECT count(*) FROM \"{name}\""), [], |row| row.get(0));
+                    let count =
+                        connection
+                            .query_row(&format!("SELECT count(*) FROM \"{name}\""), [], |row| row.get(0));
                     (name, count.unwrap())
                 })
                 .collect()

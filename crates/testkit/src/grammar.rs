@@ -92,7 +92,10 @@ impl Grammar {
             }
             Chunk::ToolApprovalResponse { .. } => {}
             Chunk::ToolOutputAvailable { tool_call_id, preliminary: true, .. } => {
-                ensure(self.call(tool_call_id) == Some(Call::Output), "progress of a call that does not run")?;
+                ensure(
+                    self.call(tool_call_id) == Some(Call::Output),
+                    "progress of a call that does not run",
+                )?;
             }
             Chunk::ToolOutputAvailable { tool_call_id, .. }
             | Chunk::ToolOutputError { tool_call_id, .. }

@@ -4,7 +4,11 @@
 //! Every chunk a [`Turn`] reads is checked against the strict schema of the protocol and every stream against its
 //! grammar, so a test that only looks at the text still fails on a malformed stream.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "what breaks here must fail the test that uses it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "what breaks here must fail the test that uses it"
+)]
 
 mod answer;
 mod app;
@@ -15,6 +19,7 @@ pub mod frames;
 pub mod grammar;
 pub mod lines;
 mod listening;
+mod played;
 pub mod strict;
 pub mod tools;
 mod turn;
@@ -22,13 +27,15 @@ mod turn;
 pub use answer::Answer;
 pub use app::{Builder, TestApp};
 pub use caller::Caller;
-pub use chat::Chat;
+pub use chat::{Chat, user};
 pub use fixed::{CountingIds, FixedClock};
 pub use listening::{Connection, Listening};
+pub use played::Played;
 pub use turn::{Question, Turn};
 
 /// What a test of a surface needs of the crates below it.
 pub use ::engine;
+pub use ::futures::{future::join_all, stream::iter as stream_of};
 pub use ::models;
 pub use ::models::scripted::{
     Gate, Reply, Scripted, call_in_pieces, calls, calls_many, fails, raw_call, reasons, says, says_in_pieces,

@@ -7,7 +7,8 @@ pub fn line(chunk: &Chunk<'_>) -> String {
     match chunk {
         Chunk::Start { message_id, message_metadata } => {
             // The same in every test; one test looks at the values.
-            let keys: Vec<_> = message_metadata.iter().flat_map(|metadata| metadata.keys().cloned()).collect();
+            let keys: Vec<_> =
+                message_metadata.iter().flat_map(|metadata| metadata.keys().cloned()).collect();
             with(format!("start {message_id}"), &keys.join(","))
         }
         Chunk::StartStep => "start-step".to_owned(),

@@ -36,6 +36,13 @@ impl Listening {
         self.write("POST", path, body, announced).await
     }
 
+    /// Sends exactly these bytes.
+    pub async fn raw(&self, bytes: &str) -> Connection {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(bytes.as_bytes()).await.unwrap();
+        Connection { stream, bytes: Vec::new() }
+    }
+
     async fn write(&self, method: &str, path: &str, body: &str, length: usize) -> Connection {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4096).unwrap();

@@ -60,7 +60,8 @@ pub fn problem(chunk: &Value) -> Option<String> {
         return Some(format!("`{kind}` lacks `{name}`"));
     }
     for (name, value) in object.iter().filter(|(name, _)| *name != "type") {
-        let Some((_, kind_of_field)) = required.iter().chain(optional).find(|(known, _)| known == name) else {
+        let Some((_, kind_of_field)) = required.iter().chain(optional).find(|(known, _)| known == name)
+        else {
             return Some(format!("`{kind}` has the extra field `{name}`"));
         };
         let fits = match kind_of_field {

@@ -11,9 +11,12 @@ use std::{
 
 use protocol::ToolSpec;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tools::{AnyTool, Approval, Effect, InputError, Place, PreparedCall, ToolCtx, ToolError};
 
-type Work = Arc<dyn Fn(ToolCtx, Value) -> Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send>> + Send + Sync>;
+type Work = Arc<
+    dyn Fn(ToolCtx, Value) -> Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send>> + Send + Sync,
+>;
 
 /// A tool that does what a test says, takes any input, and counts how often it ran.
 #[derive(Clone)]
@@ -23,6 +26,7 @@ pub struct TestTool {
     approval: Approval,
     work: Work,
     runs: Arc<AtomicUsize>,
+    finished: Arc<AtomicUsize>,
 }
 
 impl TestTool {
@@ -41,6 +45,7 @@ impl TestTool {
             approval: Approval::NotNeeded,
             work: Arc::new(move |ctx, input| Box::pin(work(ctx, input))),
             runs: Arc::default(),
+            finished: Arc::default(),
         }
     }
 
@@ -59,6 +64,11 @@ impl TestTool {
     /// How often it was begun.
     pub fn runs(&self) -> usize {
         self.runs.load(Ordering::Relaxed)
+    }
+
+    /// How often it came to its end.
+    pub fn finished(&self) -> usize {
+        self.finished.load(Ordering::Relaxed)
     }
 
     pub fn any(&self) -> Arc<dyn AnyTool> {
@@ -83,8 +93,75 @@ impl AnyTool for TestTool {
         let (approval, input) = (self.approval, input.clone());
         let run = move |ctx| {
             self.runs.fetch_add(1, Ordering::Relaxed);
-            (self.work)(ctx, input)
+            let work = (self.work)(ctx, input);
+            Box::pin(async move {
+                let result = work.await;
+                self.finished.fetch_add(1, Ordering::Relaxed);
+                result
+            }) as _
         };
         Ok(PreparedCall { approval, run: Box::new(run) })
     }
+}
+
+/// Where a tool waits for the test. Once open, it stays open.
+#[derive(Clone, Default)]
+pub struct ToolGate {
+    arrived: Arc<watch::Sender<usize>>,
+    is_open: Arc<watch::Sender<bool>>,
+}
+
+impl ToolGate {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The tool says that it has come so far.
+    pub fn arrive(&self) {
+        self.arrived.send_modify(|arrived| *arrived += 1);
+    }
+
+    /// The tool comes to the gate and waits until it is open.
+    pub async fn pass(&self) {
+        self.arrive();
+        self.is_open.subscribe().wait_for(|open| *open).await.unwrap();
+    }
+
+    pub fn open(&self) {
+        self.is_open.send_replace(true);
+    }
+
+    /// Waits until so many calls have come to the gate.
+    pub async fn reached_by(&self, calls: usize) {
+        self.arrived.subscribe().wait_for(|arrived| *arrived >= calls).await.unwrap();
+    }
+
+    pub async fn reached(&self) {
+        self.reached_by(1).await;
+    }
+}
+
+/// Waits at a gate, then gives its input back.
+pub fn gated(name: &str, gate: &ToolGate) -> TestTool {
+    let gate = gate.clone();
+    TestTool::new(name, move |_, input| {
+        let gate = gate.clone();
+        async move {
+            gate.pass().await;
+            Ok(input)
+        }
+    })
+}
+
+/// Arrives at a gate, then works until it is cancelled.
+pub fn endless(name: &str, gate: &ToolGate) -> TestTool {
+    let gate = gate.clone();
+    TestTool::new(name, move |ctx, _| {
+        let gate = gate.clone();
+        async move {
+            gate.arrive();
+            ctx.cancel.cancelled().await;
+            Err(ToolError::Cancelled)
+        }
+    })
 }

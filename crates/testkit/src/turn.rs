@@ -76,7 +76,11 @@ impl Turn {
     fn take(&mut self, seq: Option<u64>, json: Value) -> Chunk<'static> {
         assert_eq!(strict::problem(&json), None, "{json}");
         if let Some(seq) = seq {
-            assert!(self.seqs.last().is_none_or(|last| *last < seq), "numbers go up: {seq} after {:?}", self.seqs);
+            assert!(
+                self.seqs.last().is_none_or(|last| *last < seq),
+                "numbers go up: {seq} after {:?}",
+                self.seqs
+            );
             self.seqs.push(seq);
         }
         let chunk: Chunk<'static> = serde_json::from_value(json).unwrap();
@@ -97,8 +101,7 @@ impl Turn {
     fn start(&mut self, id: &str) {
         let shown = self.chat.message(id).filter(|_| !self.resumed);
         let calls = shown.iter().flat_map(UiMessage::tool_parts);
-        let calls: Vec<_> =
-            calls.map(|tool| (tool.call.to_string(), tool.state.is_settled())).collect();
+        let calls: Vec<_> = calls.map(|tool| (tool.call.to_string(), tool.state.is_settled())).collect();
         self.grammar = Grammar::continuing(calls);
         self.fold = Some(match shown {
             Some(shown) => MessageFold::continuing(shown),

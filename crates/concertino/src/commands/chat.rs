@@ -6,6 +6,7 @@
 mod approve;
 mod client;
 mod edit;
+mod follow;
 mod look;
 mod prompt;
 mod render;
@@ -112,7 +113,10 @@ fn message(arguments: &ChatArguments) -> Result<Option<String>> {
             return Ok(None);
         }
         let mut bytes = Vec::new();
-        std::io::stdin().take(LONGEST_INPUT).read_to_end(&mut bytes).context("cannot read what was piped in")?;
+        std::io::stdin()
+            .take(LONGEST_INPUT)
+            .read_to_end(&mut bytes)
+            .context("cannot read what was piped in")?;
         message = String::from_utf8(bytes).context("what was piped in is not text")?;
     }
     if message.trim().is_empty() {
@@ -140,6 +144,7 @@ fn token(config: &Config, given: Option<String>, url: &str) -> Result<Option<Str
 /// 128 random bits.
 fn random_id() -> Result<String> {
     let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

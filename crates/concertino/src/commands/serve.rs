@@ -1,6 +1,6 @@
 //! `concertino serve`: listen first, then take up what the last process left, then wait for the end.
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use axum::serve::ListenerExt;
@@ -52,7 +52,8 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         }
     });
     let router = server::router(ServerState::new(engine.clone(), settings));
-    announce(config, &choice, &token);
+    // A closed standard output is no reason to end.
+    announce(config, &choice, &token).unwrap_or_default();
     match engine.recover().await {
         Ok(0) => {}
         Ok(count) => eprintln!("Taking up {count} unfinished answers."),
@@ -113,13 +114,15 @@ async fn remember(store: &dyn Store, token: &str) -> Result<()> {
     Ok(())
 }
 
-fn announce(config: &Config, choice: &ModelChoice, token: &str) {
+fn announce(config: &Config, choice: &ModelChoice, token: &str) -> std::io::Result<()> {
     let url = config.url();
-    println!("Concertino is listening on {url}");
-    println!("  model: {} ({})", choice.model.name(), choice.why);
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "Concertino is listening on {url}")?;
+    writeln!(out, "  model: {} ({})", choice.model.name(), choice.why)?;
     match config.auth {
-        Auth::Token => println!("  open:  {url}/?token={token}"),
-        Auth::Off => println!("  open:  {url}/ (authentication is off)"),
+        Auth::Token => writeln!(out, "  open:  {url}/?token={token}")?,
+        Auth::Off => writeln!(out, "  open:  {url}/ (authentication is off)")?,
     }
-    println!("  chat:  concertino chat \"what can you do?\"");
+    writeln!(out, "  chat:  concertino chat \"what can you do?\"")?;
+    out.flush()
 }

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use protocol::json::disarm;
 use protocol::{
     ApprovalId, FoldError, FrameEnd, IdSource, MessageFold, MessageId, RunId, SegmentKind, SessionEvent,
     ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
@@ -115,10 +116,11 @@ impl Frame {
         self.put(SessionEvent::ToolInputDelta { message, call: call.clone(), delta })
     }
 
-    pub(crate) fn request(&mut self, call: ToolCall) -> Result<(), FoldError> {
+    pub(crate) fn request(&mut self, mut call: ToolCall) -> Result<(), FoldError> {
         self.close_segment()?;
         self.start_step()?;
         let message = self.id();
+        disarm(&mut call.input);
         self.put(SessionEvent::ToolRequested { message, call })
     }
 
@@ -126,11 +128,12 @@ impl Frame {
         &mut self,
         call: &ToolCallId,
         tool: &str,
-        input: Value,
+        mut input: Value,
         error: String,
     ) -> Result<(), FoldError> {
         self.close_segment()?;
         self.start_step()?;
+        disarm(&mut input);
         let (message, call, tool) = (self.id(), call.clone(), tool.to_owned());
         self.put(SessionEvent::ToolRejected { message, call, tool, input, error })
     }
@@ -148,11 +151,12 @@ impl Frame {
     }
 
     /// A snapshot of a running call; dropped once the call is settled.
-    pub(crate) fn progress(&mut self, call: &ToolCallId, output: Value) -> Result<(), FoldError> {
+    pub(crate) fn progress(&mut self, call: &ToolCallId, mut output: Value) -> Result<(), FoldError> {
         if self.is_settled(call) != Some(false) {
             return Ok(());
         }
         let message = self.id();
+        disarm(&mut output);
         self.put(SessionEvent::ToolProgress { message, call: call.clone(), output })
     }
 
@@ -160,15 +164,16 @@ impl Frame {
         &mut self,
         name: String,
         id: Option<String>,
-        data: Value,
+        mut data: Value,
         transient: bool,
     ) -> Result<(), FoldError> {
+        disarm(&mut data);
         let message = self.id();
         self.put(SessionEvent::DataPushed { message, name, id, data, transient })
     }
 
     /// The one result of a call. A second one is dropped; one for a call nobody announced is announced first.
-    pub(crate) fn settle(&mut self, call: &ToolCallId, outcome: ToolOutcome) -> Result<(), FoldError> {
+    pub(crate) fn settle(&mut self, call: &ToolCallId, mut outcome: ToolOutcome) -> Result<(), FoldError> {
         self.close_segment()?;
         match self.is_settled(call) {
             Some(true) => return Ok(()),
@@ -177,6 +182,9 @@ impl Frame {
                 let input = json!({});
                 self.request(ToolCall { id: call.clone(), name: "unknown".to_owned(), input })?;
             }
+        }
+        if let ToolOutcome::Done { output } = &mut outcome {
+            disarm(output);
         }
         let message = self.id();
         self.put(SessionEvent::ToolSettled { message, call: call.clone(), outcome })

@@ -90,7 +90,11 @@ async fn finish(
 ) -> Result<(), RunStop> {
     frame.close(end)?;
     let mut events = frame.take();
-    events.push(SessionEvent::RunEnded { run: run.run.clone(), end: run_end });
+    events.push(SessionEvent::RunEnded {
+        run: run.run.clone(),
+        message: frame.message().id.clone(),
+        end: run_end,
+    });
     writer.append(events, vec![frame.message().clone()]).await?;
     Ok(())
 }

@@ -377,7 +377,7 @@ impl Actor {
         }
         let Some(record) = self.record().await? else { return Ok(()) };
         let Some((id, RunStatus::Running)) = &record.last_run else { return Ok(()) };
-        let Some(run) = self.parts.store.run(record.key, id).await? else { return Ok(()) };
+        let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(()) };
         self.resume(&record, run, Why::Crashed, |_| Ok(())).await?;
         Ok(())
     }
@@ -385,7 +385,7 @@ impl Actor {
     /// A question that waits is moot: its calls are denied and the run ends.
     pub(super) async fn withdraw(&self, record: &SessionRecord, end: RunEnd) -> Result<bool, EngineError> {
         let Some((id, RunStatus::Parked)) = &record.last_run else { return Ok(false) };
-        let Some(run) = self.parts.store.run(record.key, id).await? else { return Ok(false) };
+        let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
         let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
         let (why, frame_end) = match end {
             RunEnd::Cancelled => ("stopped instead of answered", FrameEnd::Cancelled),
@@ -401,7 +401,7 @@ impl Actor {
             .and_then(|()| frame.close(frame_end))
             .map_err(order)?;
         let mut events = frame.take();
-        events.push(SessionEvent::RunEnded { run: run.id.clone(), end });
+        events.push(SessionEvent::RunEnded { run: run.id.clone(), message: run.message.clone(), end });
         let log = self.open_log(&record.into());
         let mut writer = LogWriter::new(log, Arc::clone(&self.parts.flusher));
         writer.append(events, vec![frame.message().clone()]).await?;
@@ -434,7 +434,7 @@ impl Actor {
     async fn watch_ended(&self, after: Seq) -> Result<Option<Viewer>, EngineError> {
         let Some(record) = self.record().await? else { return Ok(None) };
         let Some((id, _)) = &record.last_run else { return Ok(None) };
-        let Some(run) = self.parts.store.run(record.key, id).await? else { return Ok(None) };
+        let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(None) };
         let in_run = (run.first_seq..record.high_water).contains(&after);
         if !in_run || !self.parts.store.is_stored(record.key, after).await? {
             return Ok(None);

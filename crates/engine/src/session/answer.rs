@@ -30,7 +30,7 @@ impl Actor {
     ) -> Result<Viewer, EngineError> {
         let run = self.parts.store.run_of_message(record.key, message).await?;
         let run = run.ok_or_else(|| EngineError::MessageNotFound(message.clone()))?;
-        let asked = self.parts.store.interactions_of_run(record.key, &run.id).await?;
+        let asked = self.parts.store.interactions_of_message(record.key, &run.message).await?;
         let mut new = Vec::new();
         let mut repeated = false;
         for answer in answers {
@@ -118,7 +118,7 @@ impl Actor {
         if question.status != InteractionStatus::Pending {
             return check_repeat(question.status, &decision);
         }
-        let run = self.parts.store.run(record.key, &question.run).await?;
+        let run = self.parts.store.run_of_message(record.key, &question.message).await?;
         let run = run.ok_or(EngineError::ApprovalNotFound)?;
         if run.status != RunStatus::Parked {
             return Err(EngineError::Busy);

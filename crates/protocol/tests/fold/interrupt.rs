@@ -29,7 +29,11 @@ pub fn stop(writer: &mut Writer, end: FrameEnd) {
     let message = writer.message.clone();
     writer.write(SessionEvent::MetadataAdded { message: message.clone(), metadata });
     writer.write(SessionEvent::FrameClosed { message: message.clone(), end, metadata: Map::new() });
-    writer.write(SessionEvent::RunEnded { run: writer.run.clone(), end: run_end });
+    writer.write(SessionEvent::RunEnded {
+        run: writer.run.clone(),
+        message: writer.message.clone(),
+        end: run_end,
+    });
 
     if !was_parked && writer.rng.percent(20) {
         writer.run = RunId::new(format!("{}_again", writer.run));

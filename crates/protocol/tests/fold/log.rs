@@ -127,7 +127,11 @@ impl Writer {
         let metadata = if self.rng.percent(60) { content::metadata(&mut self.rng) } else { Map::new() };
         let message = self.message.clone();
         self.write(SessionEvent::FrameClosed { message, end: FrameEnd::Finished { reason }, metadata });
-        self.write(SessionEvent::RunEnded { run: self.run.clone(), end: RunEnd::Finished });
+        self.write(SessionEvent::RunEnded {
+            run: self.run.clone(),
+            message: self.message.clone(),
+            end: RunEnd::Finished,
+        });
     }
 
     fn step_with_calls(&mut self) {

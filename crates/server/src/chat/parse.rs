@@ -163,7 +163,7 @@ fn user_message(raw: &RawValue) -> Result<UiMessage, ApiError> {
                 content |= !text.trim().is_empty();
             }
             Part::File { .. } => content = true,
-            Part::Data { .. } => {}
+            Part::Data { data, .. } => text_bytes += data.to_string().len(),
             _ => {
                 return Err(ApiError::invalid(format!(
                     "Part {} cannot stand in a message of the user: only text, file and data parts can.",
@@ -175,7 +175,9 @@ fn user_message(raw: &RawValue) -> Result<UiMessage, ApiError> {
     if text_bytes > MAX_TEXT_BYTES {
         return Err(ApiError::new(
             ErrorCode::MessageTooLarge,
-            format!("The message has {text_bytes} bytes of text; at most {MAX_TEXT_BYTES} are allowed."),
+            format!(
+                "The message has {text_bytes} bytes of text and data; at most {MAX_TEXT_BYTES} are allowed."
+            ),
         ));
     }
     if !content {

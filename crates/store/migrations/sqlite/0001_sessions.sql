@@ -11,7 +11,7 @@ CREATE TABLE sessions (
     message_count INTEGER NOT NULL DEFAULT 0,
     leaf          INTEGER,             -- messages.node
     high_water    INTEGER NOT NULL,    -- no event was told under a higher number
-    last_run      TEXT,
+    last_run      TEXT,                -- runs.message of the newest run
     UNIQUE (workspace, id)
 );
 CREATE INDEX sessions_by_time ON sessions (workspace, updated_at DESC, key DESC);
@@ -30,8 +30,8 @@ CREATE INDEX messages_by_parent ON messages (parent) WHERE parent IS NOT NULL;
 
 CREATE TABLE runs (
     session     INTEGER NOT NULL,
+    message     TEXT NOT NULL,         -- the message it writes
     id          TEXT NOT NULL,
-    message     TEXT NOT NULL,
     answers     INTEGER NOT NULL,      -- messages.node
     status      TEXT NOT NULL,         -- running, parked, or how it ended
     first_seq   INTEGER NOT NULL,
@@ -39,10 +39,8 @@ CREATE TABLE runs (
     options     TEXT NOT NULL,
     started_at  INTEGER NOT NULL,
     ended_at    INTEGER,
-    PRIMARY KEY (session, id)
+    PRIMARY KEY (session, message)
 ) WITHOUT ROWID;
-CREATE INDEX runs_by_message ON runs (session, message);
-CREATE INDEX runs_by_answers ON runs (answers);
 CREATE INDEX runs_on ON runs (status) WHERE status = 'running';
 
 CREATE TABLE log (
@@ -50,7 +48,7 @@ CREATE TABLE log (
     from_seq INTEGER NOT NULL,
     to_seq   INTEGER NOT NULL,
     at       INTEGER NOT NULL,
-    body     TEXT NOT NULL,
+    body     TEXT NOT NULL,            -- the events from_seq..to_seq that were stored together, deltas joined
     PRIMARY KEY (session, from_seq)
 ) WITHOUT ROWID;
 
@@ -68,7 +66,7 @@ CREATE TABLE interactions (
     asked_seq   INTEGER NOT NULL,
     answered_at INTEGER
 ) WITHOUT ROWID;
-CREATE INDEX interactions_by_run ON interactions (session, run, asked_seq);
+CREATE INDEX interactions_by_message ON interactions (session, message, asked_seq);
 
 CREATE TABLE notes (
     session INTEGER NOT NULL,

@@ -9,65 +9,118 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{interactions, json, signed};
 use crate::{SessionKey, StoreError};
 
+/// What the events of one append change in the session's own row; written once, at the end.
+#[derive(Default)]
+pub(super) struct SessionPatch {
+    leaf: Option<i64>,
+    added: usize,
+    title: Option<String>,
+    last_run: Option<MessageId>,
+    /// Whether a person would call the session changed.
+    changed: bool,
+}
+
+impl SessionPatch {
+    fn leaf(&mut self, leaf: i64, added: usize) {
+        self.leaf = Some(leaf);
+        self.added += added;
+        self.changed = true;
+    }
+
+    pub(super) fn write(
+        &self,
+        connection: &Connection,
+        session: SessionKey,
+        at: Timestamp,
+        high_water: i64,
+    ) -> Result<(), StoreError> {
+        let known = if self.changed || self.last_run.is_some() {
+            connection
+                .prepare_cached(
+                    "UPDATE sessions SET high_water = ?2, updated_at = max(updated_at, ?3),
+                       leaf = coalesce(?4, leaf), message_count = message_count + ?5,
+                       title = coalesce(title, ?6), last_run = coalesce(?7, last_run)
+                     WHERE key = ?1",
+                )?
+                .execute(params![
+                    session.0,
+                    high_water,
+                    at.0,
+                    self.leaf,
+                    i64::try_from(self.added).unwrap_or(i64::MAX),
+                    self.title,
+                    self.last_run.as_ref().map(MessageId::as_str)
+                ])?
+        } else {
+            connection
+                .prepare_cached("UPDATE sessions SET high_water = ?2 WHERE key = ?1")?
+                .execute(params![session.0, high_water])?
+        };
+        if known == 1 { Ok(()) } else { Err(StoreError::Conflict) }
+    }
+}
+
 pub(super) fn apply(
     connection: &Connection,
     session: SessionKey,
+    patch: &mut SessionPatch,
     entry: &LogEntry,
     bodies: &[(MessageId, String)],
 ) -> Result<(), StoreError> {
     match &entry.event {
-        SessionEvent::HistoryPlanted { messages } => plant(connection, session, entry.at, messages),
+        SessionEvent::HistoryPlanted { messages } => plant(connection, session, patch, entry.at, messages),
         SessionEvent::MessageAccepted { message, revision, parent } => {
             let parent = parent.as_ref().map(|parent| node(connection, session, parent)).transpose()?;
             let body = json(message)?;
             let node = insert_message(connection, session, &message.id, &body, *revision, parent, entry.at)?;
-            set_leaf(connection, session, node, 1)?;
-            name_session(connection, session, message)
+            patch.leaf(node, 1);
+            patch.title = patch.title.take().or_else(|| title_of(message));
+            Ok(())
         }
         SessionEvent::RunStarted { run, answers, message, options } => {
             let answers = node(connection, session, answers)?;
             connection
                 .prepare_cached(
-                    "INSERT INTO runs (session, id, message, answers, status, first_seq, options, started_at)
+                    "INSERT INTO runs (session, message, id, answers, status, first_seq, options, started_at)
                      VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, ?7)",
                 )?
                 .execute(params![
                     session.0,
-                    run.as_str(),
                     message.as_str(),
+                    run.as_str(),
                     answers,
                     signed(entry.seq),
                     json(options)?,
                     entry.at.0
                 ])?;
-            connection
-                .prepare_cached("UPDATE sessions SET last_run = ?2 WHERE key = ?1")?
-                .execute(params![session.0, run.as_str()])?;
+            patch.last_run = Some(message.clone());
             Ok(())
         }
-        SessionEvent::RunParked { run, message } => {
+        SessionEvent::RunParked { message, .. } => {
             connection
-                .prepare_cached("UPDATE runs SET status = 'parked' WHERE session = ?1 AND id = ?2")?
-                .execute(params![session.0, run.as_str()])?;
-            put_answer(connection, session, message, bodies, entry.at)
+                .prepare_cached("UPDATE runs SET status = 'parked' WHERE session = ?1 AND message = ?2")?
+                .execute(params![session.0, message.as_str()])?;
+            put_answer(connection, session, patch, message, bodies, entry.at)
         }
-        SessionEvent::RunResumed { run, .. } => {
+        SessionEvent::RunResumed { message, .. } => {
             connection
                 .prepare_cached(
                     "UPDATE runs SET status = 'running', ended_at = NULL, last_resume = ?3
-                     WHERE session = ?1 AND id = ?2",
+                     WHERE session = ?1 AND message = ?2",
                 )?
-                .execute(params![session.0, run.as_str(), signed(entry.seq)])?;
+                .execute(params![session.0, message.as_str(), signed(entry.seq)])?;
             Ok(())
         }
-        SessionEvent::RunEnded { run, end } => {
+        SessionEvent::RunEnded { message, end, .. } => {
             connection
-                .prepare_cached("UPDATE runs SET status = ?3, ended_at = ?4 WHERE session = ?1 AND id = ?2")?
-                .execute(params![session.0, run.as_str(), end_name(*end), entry.at.0])?;
+                .prepare_cached(
+                    "UPDATE runs SET status = ?3, ended_at = ?4 WHERE session = ?1 AND message = ?2",
+                )?
+                .execute(params![session.0, message.as_str(), end_name(*end), entry.at.0])?;
             Ok(())
         }
         SessionEvent::FrameClosed { message, .. } => {
-            put_answer(connection, session, message, bodies, entry.at)
+            put_answer(connection, session, patch, message, bodies, entry.at)
         }
         SessionEvent::ModelCalled { message, model, usage, duration_ms } => {
             connection
@@ -98,8 +151,7 @@ pub(super) fn apply(
                 .prepare_cached(
                     "INSERT INTO interactions
                        (id, session, run, message, tool_call, tool, input, status, asked_at, asked_seq)
-                     VALUES (?1, ?2, (SELECT id FROM runs WHERE session = ?2 AND message = ?3
-                                      ORDER BY first_seq DESC LIMIT 1), ?3, ?4, ?5, ?6, 'pending', ?7, ?8)",
+                     VALUES (?1, ?2, (SELECT id FROM runs WHERE session = ?2 AND message = ?3), ?3, ?4, ?5, ?6, 'pending', ?7, ?8)",
                 )?
                 .execute(params![
                     approval.as_str(),
@@ -148,6 +200,7 @@ pub(super) fn apply(
 fn plant(
     connection: &Connection,
     session: SessionKey,
+    patch: &mut SessionPatch,
     at: Timestamp,
     messages: &[UiMessage],
 ) -> Result<(), StoreError> {
@@ -155,16 +208,17 @@ fn plant(
     for message in messages {
         parent = Some(insert_message(connection, session, &message.id, &json(message)?, 0, parent, at)?);
     }
-    match parent {
-        Some(leaf) => set_leaf(connection, session, leaf, messages.len()),
-        None => Ok(()),
+    if let Some(leaf) = parent {
+        patch.leaf(leaf, messages.len());
     }
+    Ok(())
 }
 
 /// Writes an agent's message when its run pauses or ends; the same message again replaces it.
 fn put_answer(
     connection: &Connection,
     session: SessionKey,
+    patch: &mut SessionPatch,
     id: &MessageId,
     bodies: &[(MessageId, String)],
     at: Timestamp,
@@ -176,17 +230,17 @@ fn put_answer(
     let replaced = connection
         .prepare_cached("UPDATE messages SET body = ?3 WHERE session = ?1 AND id = ?2 AND revision = 0")?
         .execute(params![session.0, id.as_str(), body])?;
+    patch.changed = true;
     if replaced == 1 {
         return Ok(());
     }
     let parent: Option<i64> = connection
-        .prepare_cached(
-            "SELECT answers FROM runs WHERE session = ?1 AND message = ?2 ORDER BY first_seq DESC LIMIT 1",
-        )?
+        .prepare_cached("SELECT answers FROM runs WHERE session = ?1 AND message = ?2")?
         .query_row(params![session.0, id.as_str()], |row| row.get(0))
         .optional()?;
     let node = insert_message(connection, session, id, body, 0, parent, at)?;
-    set_leaf(connection, session, node, 1)
+    patch.leaf(node, 1);
+    Ok(())
 }
 
 fn insert_message(
@@ -207,25 +261,22 @@ fn insert_message(
     Ok(connection.last_insert_rowid())
 }
 
-fn set_leaf(connection: &Connection, session: SessionKey, leaf: i64, added: usize) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("UPDATE sessions SET leaf = ?2, message_count = message_count + ?3 WHERE key = ?1")?
-        .execute(params![session.0, leaf, i64::try_from(added).unwrap_or(i64::MAX)])?;
-    Ok(())
-}
-
 /// A session is called after its first words until somebody gives it a title.
-fn name_session(connection: &Connection, session: SessionKey, message: &UiMessage) -> Result<(), StoreError> {
+fn title_of(message: &UiMessage) -> Option<String> {
     const LONGEST: usize = 80;
     let text = message.text();
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let title: String = words.chars().take(LONGEST).collect();
-    if !title.is_empty() {
-        connection
-            .prepare_cached("UPDATE sessions SET title = ?2 WHERE key = ?1 AND title IS NULL")?
-            .execute(params![session.0, title])?;
+    let mut title = String::new();
+    for word in text.split_whitespace() {
+        if !title.is_empty() {
+            title.push(' ');
+        }
+        title.push_str(word);
+        if title.len() > 4 * LONGEST {
+            break;
+        }
     }
-    Ok(())
+    let title: String = title.chars().take(LONGEST).collect();
+    (!title.is_empty()).then_some(title)
 }
 
 pub(super) fn node(

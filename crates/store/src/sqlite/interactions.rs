@@ -38,18 +38,18 @@ impl Interactions for SqliteStore {
             .await
     }
 
-    async fn interactions_of_run(
+    async fn interactions_of_message(
         &self,
         key: SessionKey,
-        run: &RunId,
+        message: &MessageId,
     ) -> Result<Vec<Interaction>, StoreError> {
-        let run = run.clone();
+        let message = message.clone();
         self.readers
             .read(move |connection| {
                 let mut statement = connection.prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND i.run = ?2 ORDER BY i.asked_seq"
+                    "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND i.message = ?2 ORDER BY i.asked_seq"
                 ))?;
-                let rows = statement.query_map(params![key.0, run.as_str()], |row| Ok(interaction(row)))?;
+                let rows = statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
                 rows.map(|row| row?).collect()
             })
             .await

@@ -6,10 +6,15 @@ use async_trait::async_trait;
 use protocol::{MessageId, Seq, Timestamp, UiMessage, Usage, event::LogEntry};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{SqliteStore, apply::apply, json, parse, signed, unsigned};
+use super::{
+    SqliteStore,
+    apply::{SessionPatch, apply},
+    json, parse, signed, unsigned,
+};
 use crate::{
     Append, Log, Row, SessionKey, StoreError,
     record::{SessionTarget, UsageTotal},
+    row,
 };
 
 #[async_trait]
@@ -91,13 +96,13 @@ impl Log for SqliteStore {
 
 /// An append as it will be written.
 struct Text {
-    rows: Vec<String>,
+    rows: String,
     messages: Vec<(MessageId, String)>,
 }
 
 impl Text {
     fn of(append: &Append) -> Result<Self, StoreError> {
-        let rows = append.rows.iter().map(Row::body).collect::<Result<_, _>>()?;
+        let rows = row::encode(&append.rows)?;
         let message = |message: &UiMessage| Ok((message.id.clone(), json(message)?));
         let messages = append.messages.iter().map(message).collect::<Result<_, StoreError>>()?;
         Ok(Self { rows, messages })
@@ -106,17 +111,7 @@ impl Text {
 
 fn write(connection: &Connection, append: &Append, text: &Text) -> Result<SessionKey, StoreError> {
     let key = match &append.target {
-        SessionTarget::Known(key) => {
-            let known = connection
-                .prepare_cached(
-                    "UPDATE sessions SET updated_at = max(updated_at, ?2), high_water = ?3 WHERE key = ?1",
-                )?
-                .execute(params![key.0, append.at.0, signed(append.high_water)])?;
-            if known == 0 {
-                return Err(StoreError::Conflict);
-            }
-            *key
-        }
+        SessionTarget::Known(key) => *key,
         SessionTarget::New { workspace, id } => {
             connection
                 .prepare_cached(
@@ -127,21 +122,26 @@ fn write(connection: &Connection, append: &Append, text: &Text) -> Result<Sessio
             SessionKey(connection.last_insert_rowid())
         }
     };
-    for (row, body) in append.rows.iter().zip(&text.rows) {
-        let (from, to) = row.range();
-        let at = match row {
-            Row::Event(entry) => entry.at,
-            Row::Deltas(row) => row.at,
-        };
+    if let (Some(first), Some(last)) = (append.rows.first(), append.rows.last()) {
         connection
             .prepare_cached(
                 "INSERT INTO log (session, from_seq, to_seq, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![key.0, signed(from), signed(to), at.0, body])?;
+            .execute(params![
+                key.0,
+                signed(first.range().0),
+                signed(last.range().1),
+                append.at.0,
+                text.rows
+            ])?;
+    }
+    let mut patch = SessionPatch::default();
+    for row in &append.rows {
         if let Row::Event(entry) = row {
-            apply(connection, key, entry, &text.messages)?;
+            apply(connection, key, &mut patch, entry, &text.messages)?;
         }
     }
+    patch.write(connection, key, append.at, signed(append.high_water))?;
     Ok(key)
 }
 
@@ -152,7 +152,7 @@ fn read(
     max_bytes: usize,
 ) -> Result<Vec<LogEntry>, StoreError> {
     let mut statement = connection.prepare_cached(
-        "SELECT from_seq, to_seq, at, body FROM log
+        "SELECT from_seq, at, body FROM log
          WHERE session = ?1 AND to_seq > ?2
            AND from_seq >= coalesce((SELECT max(from_seq) FROM log WHERE session = ?1 AND from_seq <= ?2), 0)
          ORDER BY from_seq",
@@ -161,13 +161,9 @@ fn read(
     let mut entries = Vec::new();
     let mut bytes = 0;
     while let Some(row) = rows.next()? {
-        let (from, to) = (unsigned(row.get(0)?), unsigned(row.get(1)?));
-        let body = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+        let body = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
         bytes += body.len();
-        entries.push(match Row::parse(from, to, Timestamp(row.get(2)?), body)? {
-            Row::Event(entry) => entry,
-            Row::Deltas(deltas) => deltas.tail(after)?,
-        });
+        row::decode(unsigned(row.get(0)?), Timestamp(row.get(1)?), body, after, &mut entries)?;
         if bytes >= max_bytes {
             break;
         }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, RunEnd, RunId};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{SqliteStore, parse, unsigned};
 use crate::{RunRecord, RunStatus, Runs, SessionKey, StoreError};
@@ -13,16 +13,13 @@ const TABLES: &str = "runs r JOIN messages m ON m.node = r.answers";
 
 #[async_trait]
 impl Runs for SqliteStore {
-    async fn run(&self, key: SessionKey, id: &RunId) -> Result<Option<RunRecord>, StoreError> {
-        self.one("r.session = ?1 AND r.id = ?2", key, id.as_str().to_owned()).await
-    }
-
     async fn run_of_message(
         &self,
         key: SessionKey,
         message: &MessageId,
     ) -> Result<Option<RunRecord>, StoreError> {
-        self.one("r.session = ?1 AND r.message = ?2", key, message.as_str().to_owned()).await
+        let message = message.clone();
+        self.readers.read(move |connection| of_message(connection, key, message.as_str())).await
     }
 
     async fn run_answering(
@@ -33,20 +30,33 @@ impl Runs for SqliteStore {
         let user = user.clone();
         self.readers
             .read(move |connection| {
-                connection
-                    .prepare_cached(&format!(
-                        "SELECT {COLUMNS} FROM {TABLES}
-                         WHERE r.session = ?1 AND m.id = ?2 AND m.revision = ?3
-                           AND r.answers = (SELECT node FROM messages
-                                            WHERE session = ?1 AND id = ?2 AND revision = ?3)
-                         ORDER BY r.first_seq DESC LIMIT 1"
-                    ))?
-                    .query_row(params![key.0, user.id.as_str(), user.revision], |row| Ok(run(row)))
+                // A run that is on has no message yet, but it is the session's newest.
+                let newest: Option<String> = connection
+                    .prepare_cached("SELECT last_run FROM sessions WHERE key = ?1")?
+                    .query_row([key.0], |row| row.get(0))
                     .optional()?
-                    .transpose()
+                    .flatten();
+                if let Some(message) = newest
+                    && let Some(run) = of_message(connection, key, &message)?
+                    && run.answers == user
+                {
+                    return Ok(Some(run));
+                }
+                let answer: Option<String> = connection
+                    .prepare_cached(
+                        "SELECT m.id FROM messages m JOIN runs r ON r.session = ?1 AND r.message = m.id
+                         WHERE m.parent = (SELECT node FROM messages
+                                           WHERE session = ?1 AND id = ?2 AND revision = ?3)
+                         ORDER BY m.node DESC LIMIT 1",
+                    )?
+                    .query_row(params![key.0, user.id.as_str(), user.revision], |row| row.get(0))
+                    .optional()?;
+                match answer {
+                    Some(message) => of_message(connection, key, &message),
+                    None => Ok(None),
+                }
             })
             .await
-            .map(|found| found.map(|(_, run)| run))
     }
 
     async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
@@ -62,26 +72,17 @@ impl Runs for SqliteStore {
     }
 }
 
-impl SqliteStore {
-    async fn one(
-        &self,
-        condition: &'static str,
-        key: SessionKey,
-        id: String,
-    ) -> Result<Option<RunRecord>, StoreError> {
-        self.readers
-            .read(move |connection| {
-                connection
-                    .prepare_cached(&format!(
-                        "SELECT {COLUMNS} FROM {TABLES} WHERE {condition} ORDER BY r.first_seq DESC LIMIT 1"
-                    ))?
-                    .query_row(params![key.0, id], |row| Ok(run(row)))
-                    .optional()?
-                    .transpose()
-            })
-            .await
-            .map(|found| found.map(|(_, run)| run))
-    }
+fn of_message(
+    connection: &Connection,
+    key: SessionKey,
+    message: &str,
+) -> Result<Option<RunRecord>, StoreError> {
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE r.session = ?1 AND r.message = ?2"))?
+        .query_row(params![key.0, message], |row| Ok(run(row)))
+        .optional()?
+        .transpose()
+        .map(|found| found.map(|(_, run)| run))
 }
 
 fn run(row: &Row<'_>) -> Result<(SessionKey, RunRecord), StoreError> {

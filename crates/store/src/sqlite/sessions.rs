@@ -1,7 +1,7 @@
 //! Sessions: find, list, rename, choose a branch, delete.
 
 use async_trait::async_trait;
-use protocol::{MessageId, MessageRef, RunId, SessionId, Timestamp, WorkspaceId};
+use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{SqliteStore, apply::node, runs::status, unsigned};
@@ -10,7 +10,7 @@ use crate::{SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 const COLUMNS: &str = "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
     m.id, m.revision, s.high_water, s.last_run, r.status";
 const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
-    LEFT JOIN runs r ON r.session = s.key AND r.id = s.last_run";
+    LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
 #[async_trait]
 impl Sessions for SqliteStore {
@@ -138,7 +138,7 @@ fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
         active_leaf: leaf.zip(revision).map(|(id, revision)| MessageRef { id: MessageId::new(id), revision }),
         high_water: unsigned(row.get(9)?),
         last_run: match last_run.zip(run_status) {
-            Some((id, name)) => Some((RunId::new(id), status(&name)?)),
+            Some((id, name)) => Some((MessageId::new(id), status(&name)?)),
             None => None,
         },
     })

@@ -41,7 +41,8 @@ pub(crate) fn waits_for(message: &UiMessage) -> Waiting {
             return Waiting::FrontEnd(tool.tool.clone());
         }
     }
-    let asked: Vec<_> = message.tool_parts().filter_map(|tool| question_of(tool).map(|(id, _)| id.clone())).collect();
+    let asked: Vec<_> =
+        message.tool_parts().filter_map(|tool| question_of(tool).map(|(id, _)| id.clone())).collect();
     if asked.is_empty() { Waiting::Nothing } else { Waiting::Approvals(asked) }
 }
 
@@ -53,7 +54,11 @@ fn question_of(tool: &ToolPart) -> Option<(&ApprovalId, &Value)> {
 }
 
 /// Asks every question of the message. `None` when the person leaves one open: then none is answered.
-pub(crate) async fn ask_all(look: &Look, signals: &mut Signals, message: &UiMessage) -> Result<Option<UiMessage>> {
+pub(crate) async fn ask_all(
+    look: &Look,
+    signals: &mut Signals,
+    message: &UiMessage,
+) -> Result<Option<UiMessage>> {
     let mut answered = message.clone();
     for part in &mut answered.parts {
         let Part::Tool(tool) = part else { continue };
@@ -81,7 +86,11 @@ fn answer(tool: &mut ToolPart, decision: Decision) {
 
 /// The call as it would be made, all of it, with nothing hidden in it.
 fn question(look: &Look, tool: &str, input: &Value) -> String {
-    let mut out = format!("{} {}  wants to run", look.paint(Paint::Yellow, "?"), look.paint(Paint::Bold, &visible(&one_line(tool))));
+    let mut out = format!(
+        "{} {}  wants to run",
+        look.paint(Paint::Yellow, "?"),
+        look.paint(Paint::Bold, &visible(&one_line(tool)))
+    );
     let fields = match input {
         Value::Object(fields) if fields.is_empty() => String::new(),
         Value::Null => String::new(),
@@ -198,10 +207,14 @@ mod tests {
 
     #[test]
     fn a_message_waits_for_approvals_or_for_a_front_end() {
-        let front_end = json!({ "type": "tool-f", "toolCallId": "d", "state": "input-available", "input": {} });
+        let front_end =
+            json!({ "type": "tool-f", "toolCallId": "d", "state": "input-available", "input": {} });
         let step = json!({ "type": "step-start" });
         assert_eq!(waits_for(&message(json!([step, { "type": "text", "text": "x" }]))), Waiting::Nothing);
-        assert_eq!(waits_for(&message(json!([step, asked()]))), Waiting::Approvals(vec![ApprovalId::new("apr_1")]));
+        assert_eq!(
+            waits_for(&message(json!([step, asked()]))),
+            Waiting::Approvals(vec![ApprovalId::new("apr_1")])
+        );
         assert_eq!(waits_for(&message(json!([step, asked(), front_end]))), Waiting::FrontEnd("f".to_owned()));
     }
 
@@ -235,7 +248,10 @@ mod tests {
     #[test]
     fn keys_mean_what_the_question_says() {
         let key = |c| key_of(&KeyEvent::from(KeyCode::Char(c)));
-        assert_eq!([key('y'), key('N'), key('r'), key('x')], [Some(Key::Yes), Some(Key::No), Some(Key::Reason), None]);
+        assert_eq!(
+            [key('y'), key('N'), key('r'), key('x')],
+            [Some(Key::Yes), Some(Key::No), Some(Key::Reason), None]
+        );
         assert_eq!(key_of(&KeyEvent::from(KeyCode::Enter)), None, "a hasty Enter decides nothing");
         let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(key_of(&ctrl_c), Some(Key::Leave));

@@ -55,7 +55,8 @@ type Answer<T> = Result<T, ClientError>;
 impl Client {
     pub(crate) fn new(base: &str, token: Option<String>) -> Result<Self> {
         models::install_tls();
-        let base: Url = base.parse().with_context(|| format!("\"{base}\" is not a URL; write http://HOST:PORT"))?;
+        let base: Url =
+            base.parse().with_context(|| format!("\"{base}\" is not a URL; write http://HOST:PORT"))?;
         if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
             bail!("\"{base}\" is not an http or https URL; write http://HOST:PORT");
         }
@@ -106,7 +107,9 @@ impl Client {
         let request = self.request(Method::GET, &["chat", chat, "messages"]).timeout(ANSWER);
         match self.answer(request).await {
             Ok(response) => response.json().await.map_err(|error| self.failed(&error)),
-            Err(ClientError::Refused { status: StatusCode::NOT_FOUND, code, .. }) if code == "session_not_found" => {
+            Err(ClientError::Refused { status: StatusCode::NOT_FOUND, code, .. })
+                if code == "session_not_found" =>
+            {
                 Ok(Vec::new())
             }
             Err(error) => Err(error),
@@ -115,19 +118,29 @@ impl Client {
 
     /// The chat that was used last. Also tells at once whether there is a server and whether it knows us.
     pub(crate) async fn newest_chat(&self) -> Answer<Option<String>> {
-        let request = self.request(Method::GET, &["sessions"]).query(&[("limit", "1")]).timeout(ANSWER);
+        let mut url = self.address(&["sessions"]);
+        url.set_query(Some("limit=1"));
+        let request = self.request_at(Method::GET, url).timeout(ANSWER);
         let list: SessionList =
             self.answer(request).await?.json().await.map_err(|error| self.failed(&error))?;
         Ok(list.sessions.first().map(|session| session.id.to_string()))
     }
 
-    fn request(&self, method: Method, path: &[&str]) -> RequestBuilder {
+    fn address(&self, path: &[&str]) -> Url {
         let mut url = self.base.clone();
         url.set_query(None);
         url.set_fragment(None);
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().push("api").extend(path);
         }
+        url
+    }
+
+    fn request(&self, method: Method, path: &[&str]) -> RequestBuilder {
+        self.request_at(method, self.address(path))
+    }
+
+    fn request_at(&self, method: Method, url: Url) -> RequestBuilder {
         let request = self.http.request(method, url);
         match &self.token {
             Some(token) => request.bearer_auth(token),
@@ -183,7 +196,10 @@ mod tests {
 
     #[test]
     fn a_chat_id_is_one_segment_of_the_path() {
-        assert_eq!(path("http://localhost:1", &["chat", "a/b ü", "stop"]), "http://localhost:1/api/chat/a%2Fb%20%C3%BC/stop");
+        assert_eq!(
+            path("http://localhost:1", &["chat", "a/b ü", "stop"]),
+            "http://localhost:1/api/chat/a%2Fb%20%C3%BC/stop"
+        );
         assert_eq!(path("http://h/under/", &["chat"]), "http://h/under/api/chat");
         assert_eq!(path("http://h/under?x#y", &["chat"]), "http://h/under/api/chat");
     }

@@ -203,7 +203,11 @@ impl<'a> Line<'a> {
 
     fn word_start(&self) -> usize {
         let before = self.text[..self.cursor].trim_end();
-        before.char_indices().rev().find(|(_, c)| c.is_whitespace()).map_or(0, |(place, c)| place + c.len_utf8())
+        before
+            .char_indices()
+            .rev()
+            .find(|(_, c)| c.is_whitespace())
+            .map_or(0, |(place, c)| place + c.len_utf8())
     }
 
     fn recall(&mut self, to: Option<usize>) {

@@ -45,14 +45,17 @@ fn read(line: &str) -> Said<'_> {
         "/help" | "/?" => Said::Help,
         "/quit" | "/exit" | "/q" => Said::Quit,
         _ => match line.strip_prefix('/') {
-            Some(word) if !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic()) => Said::UnknownCommand(line),
+            Some(word) if !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic()) => {
+                Said::UnknownCommand(line)
+            }
             _ => Said::Message(line),
         },
     }
 }
 
 pub(crate) async fn talk(session: &mut Session, is_known: bool) -> Result<u8> {
-    let greeting = format!("Concertino at {}. /help lists the commands, Ctrl-D leaves.", session.client.url());
+    let greeting =
+        format!("Concertino at {}. /help lists the commands, Ctrl-D leaves.", session.client.url());
     session.note(Paint::Dim, &greeting)?;
     if is_known && take_up(session).await? == End::Quit {
         return Ok(End::Quit.exit_code());
@@ -86,9 +89,9 @@ pub(crate) async fn talk(session: &mut Session, is_known: bool) -> Result<u8> {
                 session.note(Paint::Dim, "A new chat.").map(|()| End::Done)
             }
             Said::Help => session.note(Paint::Dim, HELP).map(|()| End::Done),
-            Said::UnknownCommand(command) => {
-                session.note(Paint::Red, &format!("✗ there is no {command}; /help lists the commands")).map(|()| End::Failed)
-            }
+            Said::UnknownCommand(command) => session
+                .note(Paint::Red, &format!("✗ there is no {command}; /help lists the commands"))
+                .map(|()| End::Failed),
         };
         match end {
             Ok(End::Quit) => break,
@@ -133,10 +136,22 @@ fn show(session: &Session, messages: &[UiMessage]) -> Result<()> {
     for message in messages {
         let mut renderer = Renderer::new(session.look);
         match message.role {
-            Role::User => session.print(renderer.note(Paint::Bold, &format!("\n{PROMPT}{}", message.text())))?,
+            Role::User => {
+                session.print(renderer.note(Paint::Bold, &format!("\n{PROMPT}{}", message.text())))?
+            }
             Role::Assistant | Role::System => {
                 session.print(renderer.show(message, Instant::now()))?;
                 session.print(renderer.finish())?;
+                let about =
+                    |name: &str| message.metadata.as_ref().and_then(|about| about.get(name)?.as_str());
+                match about("status") {
+                    Some("cancelled") => session.print(renderer.note(Paint::Yellow, "stopped"))?,
+                    Some("failed") => {
+                        let error = about("error").unwrap_or("this answer failed; /retry asks for another");
+                        session.print(renderer.note(Paint::Red, &format!("✗ {error}")))?;
+                    }
+                    _ => {}
+                }
             }
         }
     }

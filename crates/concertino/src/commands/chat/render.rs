@@ -135,8 +135,10 @@ impl Renderer {
         std::mem::take(&mut self.out)
     }
 
-    pub(crate) fn has_shown(&self) -> bool {
-        self.block != Block::Beginning
+    /// Makes room for lines that somebody else prints.
+    pub(crate) fn room(&mut self) -> Vec<Piece> {
+        self.begin(Block::Lines);
+        std::mem::take(&mut self.out)
     }
 
     /// Closes the line that is open, if one is.
@@ -195,6 +197,7 @@ impl Renderer {
         if stage > before && matches!(stage, Stage::Called | Stage::Answered) {
             seen.started = Some(now);
         }
+        let unsaid = seen.line.is_empty();
         let took = seen.started.map(|started| now.duration_since(started));
         match stage {
             Stage::Unseen => {}
@@ -207,7 +210,7 @@ impl Renderer {
             Stage::Asked if before == stage => {}
             Stage::Asked => self.asked(place, tool),
             Stage::Settled => {
-                let first = before < Stage::Called || self.live == Some(place);
+                let first = before < Stage::Called || unsaid || self.live == Some(place);
                 self.running(place, &tool_line::settled(&self.look, tool, took, first));
                 self.live = None;
             }
@@ -241,10 +244,18 @@ impl Renderer {
             self.begin(Block::Lines);
             self.line(&line);
         } else if self.live == Some(place) {
-            self.out.push(Piece::Aside("\r\u{1b}[K".to_owned()));
-            self.live = None;
-            self.aside_open = false;
+            self.erase_live();
         }
+    }
+
+    /// Takes the running line away; it comes back below what is printed now, if the call still runs.
+    fn erase_live(&mut self) {
+        let Some(Seen::Tool(seen)) = self.live.take().and_then(|place| self.seen.get_mut(place)) else {
+            return;
+        };
+        seen.line.clear();
+        self.out.push(Piece::Aside("\r\u{1b}[K".to_owned()));
+        self.aside_open = false;
     }
 
     fn plan(&mut self, place: usize, data: &Value) {
@@ -258,6 +269,7 @@ impl Renderer {
         versions.push(data.clone());
         let lines = tool_line::plan(&self.look, data);
         if !lines.is_empty() {
+            self.erase_live();
             self.begin(Block::Lines);
             for line in lines {
                 self.line(&line);

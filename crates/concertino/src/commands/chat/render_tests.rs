@@ -64,7 +64,7 @@ impl Shown {
 
     fn raw(&mut self) -> String {
         self.pieces.extend(self.renderer.finish());
-        self.pieces.iter().map(|Piece::Answer(text) | Piece::Aside(text)| text.as_str()).collect()
+        self.pieces.iter().map(|(Piece::Answer(text) | Piece::Aside(text))| text.as_str()).collect()
     }
 
     /// What stays on the screen once lines have been rewritten.
@@ -132,7 +132,10 @@ fn on_a_terminal_a_call_is_one_line_that_is_rewritten() {
 #[test]
 fn colour_marks_the_state_and_dims_the_details() {
     let raw = tool_turn(COLORED).raw();
-    assert!(raw.contains("\u{1b}[32m✓\u{1b}[0m time-now  \u{1b}[2mAsia/Tokyo\u{1b}[0m  \u{1b}[2m120 ms\u{1b}[0m"), "{raw:?}");
+    assert!(
+        raw.contains("\u{1b}[32m✓\u{1b}[0m time-now  \u{1b}[2mAsia/Tokyo\u{1b}[0m  \u{1b}[2m120 ms\u{1b}[0m"),
+        "{raw:?}"
+    );
     let mut shown = Shown::new(COLORED);
     shown.chunk(json!({ "type": "reasoning-start", "id": "r" }));
     shown.chunk(json!({ "type": "reasoning-delta", "id": "r", "delta": "Hm. " }));
@@ -153,8 +156,14 @@ fn reasoning_stands_aside_in_a_pipe() {
 #[test]
 fn parallel_calls_each_get_their_lines() {
     let mut shown = Shown::new(TERMINAL);
-    shown.chunk(call("a", "first", json!({ "n": 1 }))).chunk(call("b", "second", json!({ "x": "y", "z": true })));
-    shown.later(1500).chunk(json!({ "type": "tool-output-error", "toolCallId": "a", "errorText": "no\nsuch\u{1b}[2J file" }));
+    shown.chunk(call("a", "first", json!({ "n": 1 }))).chunk(call(
+        "b",
+        "second",
+        json!({ "x": "y", "z": true }),
+    ));
+    shown.later(1500).chunk(
+        json!({ "type": "tool-output-error", "toolCallId": "a", "errorText": "no\nsuch\u{1b}[2J file" }),
+    );
     shown.later(60_500).chunk(output("b", json!(null)));
     assert_eq!(
         shown.screen(),
@@ -167,7 +176,9 @@ fn an_approval_makes_room_for_the_question_and_counts_from_the_answer() {
     let ask = json!({ "type": "tool-approval-request", "approvalId": "apr_1", "toolCallId": "c" });
     let mut shown = Shown::new(TERMINAL);
     shown.chunk(call("c", "test-approval", json!({ "note": "send" }))).chunk(ask.clone()).chunk(ask);
-    shown.later(90_000).chunk(json!({ "type": "tool-approval-response", "approvalId": "apr_1", "approved": true }));
+    shown
+        .later(90_000)
+        .chunk(json!({ "type": "tool-approval-response", "approvalId": "apr_1", "approved": true }));
     shown.later(7).chunk(output("c", json!({ "ok": true })));
     assert_eq!(shown.screen(), "✓ test-approval  send  7 ms\n");
 
@@ -211,7 +222,12 @@ fn progress_rewrites_one_line_and_never_exceeds_the_window() {
     assert!(raw.trim_end().ends_with("…  2.3 s"), "{raw}");
     let (_, aside) = {
         let mut shown = Shown::new(PIPE);
-        shown.chunks(&[call("c", "count", json!({})), progress("c", json!(1)), progress("c", json!(2)), output("c", json!(3))]);
+        shown.chunks(&[
+            call("c", "count", json!({})),
+            progress("c", json!(1)),
+            progress("c", json!(2)),
+            output("c", json!(3)),
+        ]);
         shown.apart()
     };
     assert_eq!(aside, "● count\n✓ count  <1 ms\n", "no flood of progress in a pipe");
@@ -258,4 +274,15 @@ fn control_characters_of_an_answer_do_not_reach_a_terminal() {
     let mut shown = Shown::new(TERMINAL);
     shown.chunks(&text("s", &["a\u{1b}]0;title\u{7}b\r\n", "c"]));
     assert_eq!(shown.screen(), "a]0;titleb\nc\n");
+}
+
+#[test]
+fn a_plan_stands_above_the_line_of_the_call_that_wrote_it() {
+    let mut shown = Shown::new(TERMINAL);
+    shown.chunk(call("c", "update-plan", json!({ "actionName": "Write", "mode": "full" })));
+    shown.chunk(plan("pending", "pending")).later(3).chunk(output("c", json!({ "ok": true })));
+    assert_eq!(
+        shown.screen(),
+        "Plan  Two steps.\n  ○ Book the hall\n  ○ Invite everybody\n✓ update-plan  full  3 ms\n"
+    );
 }

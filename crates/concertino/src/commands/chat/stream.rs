@@ -60,10 +60,15 @@ fn read(data: &[u8]) -> Option<Event> {
         return None;
     }
     let Ok(text) = std::str::from_utf8(data) else { return Some(Event::Garbage) };
+    // Serde would also read a list as the fields of a chunk.
+    if !text.starts_with('{') {
+        return Some(Event::Garbage);
+    }
     if let Ok(chunk) = serde_json::from_str::<Chunk<'static>>(text) {
         return Some(Event::Chunk(Box::new(chunk), text.to_owned()));
     }
-    let has_type = serde_json::from_str::<Value>(text).is_ok_and(|value| value.get("type").is_some_and(Value::is_string));
+    let has_type = serde_json::from_str::<Value>(text)
+        .is_ok_and(|value| value.get("type").is_some_and(Value::is_string));
     Some(if has_type { Event::Unknown(text.to_owned()) } else { Event::Garbage })
 }
 

@@ -95,7 +95,8 @@ pub(crate) fn one_line(text: &str) -> String {
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        let hidden = is_harmful(c) || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+        let hidden = is_harmful(c)
+            || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
         if c != '\n' && hidden {
             out.extend(c.escape_unicode());
         } else {

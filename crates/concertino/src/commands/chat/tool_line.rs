@@ -16,6 +16,9 @@ use super::{
 /// What is kept of a long detail where no window bounds it.
 const LONGEST_DETAIL: usize = 400;
 
+/// A field in which models say what they are about to do; the values themselves say more.
+const LABEL: &str = "actionName";
+
 /// `● name  input or progress`.
 pub(crate) fn running(look: &Look, tool: &ToolPart) -> String {
     let name = one_line(&tool.tool);
@@ -36,7 +39,9 @@ pub(crate) fn settled(look: &Look, tool: &ToolPart, took: Option<Duration>, with
     let name = one_line(&tool.tool);
     let called_with = if with_input { input(tool) } else { String::new() };
     match &tool.state {
-        ToolState::OutputError { error_text, .. } => line(look, Paint::Red, "✗", &name, &[one_line(error_text)]),
+        ToolState::OutputError { error_text, .. } => {
+            line(look, Paint::Red, "✗", &name, &[one_line(error_text)])
+        }
         ToolState::OutputDenied { approval, .. } => {
             let reason = approval.as_ref().and_then(|approval| approval.reason.as_deref());
             let denied = match reason.map(one_line).filter(|reason| !reason.is_empty()) {
@@ -64,7 +69,9 @@ pub(crate) fn plan(look: &Look, data: &Value) -> Vec<String> {
     let step = |step: &Value| {
         let text = fit(step.get("step").and_then(Value::as_str).unwrap_or_default(), 4);
         match step.get("status").and_then(Value::as_str) {
-            Some("completed") => format!("  {} {}", look.paint(Paint::Green, "✓"), look.paint(Paint::Dim, &text)),
+            Some("completed") => {
+                format!("  {} {}", look.paint(Paint::Green, "✓"), look.paint(Paint::Dim, &text))
+            }
             Some("in_progress") => format!("  {} {text}", look.paint(Paint::Yellow, "▸")),
             _ => format!("  ○ {text}"),
         }
@@ -97,8 +104,11 @@ fn room(look: &Look, name: &str) -> usize {
 fn input(tool: &ToolPart) -> String {
     match tool.state.input() {
         Some(Value::Object(fields)) => {
-            let plain: Vec<_> =
+            let mut plain: Vec<_> =
                 fields.iter().filter_map(|(name, value)| Some((name, scalar(value)?))).collect();
+            if plain.len() > 1 {
+                plain.retain(|(name, _)| *name != LABEL);
+            }
             match plain.as_slice() {
                 [(_, value)] => value.clone(),
                 several => {

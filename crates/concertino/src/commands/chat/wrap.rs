@@ -14,6 +14,8 @@ pub(crate) struct Wrap {
     indent: usize,
     /// The first word of the line has not been printed.
     at_start: bool,
+    /// What comes belongs to a word that was too long to hold back.
+    glued: bool,
     fenced: bool,
 }
 
@@ -27,6 +29,7 @@ impl Wrap {
             spaces: 0,
             indent: 0,
             at_start: true,
+            glued: false,
             fenced: false,
         }
     }
@@ -57,6 +60,7 @@ impl Wrap {
     fn end_line(&mut self, out: &mut String) {
         self.put_word(out);
         out.push('\n');
+        self.glued = false;
         self.column = 0;
         self.spaces = 0;
         self.indent = 0;
@@ -65,6 +69,7 @@ impl Wrap {
 
     fn space(&mut self, out: &mut String, count: usize) {
         self.put_word(out);
+        self.glued = false;
         self.spaces += count;
     }
 
@@ -74,6 +79,7 @@ impl Wrap {
         // A word longer than a line will not fit better later.
         if self.word_width >= self.columns {
             self.put_word(out);
+            self.glued = true;
         }
     }
 
@@ -82,6 +88,7 @@ impl Wrap {
         let closes = "，。、；：？！）》」』】〉”’…".contains(c);
         if !closes {
             self.put_word(out);
+            self.glued = false;
         }
         self.word.push(c);
         self.word_width += 2;
@@ -95,7 +102,7 @@ impl Wrap {
             self.start_line();
         }
         let needed = self.spaces + self.word_width;
-        if !self.fenced && self.column > self.indent && self.column + needed > self.columns {
+        if !self.fenced && !self.glued && self.column > self.indent && self.column + needed > self.columns {
             out.push('\n');
             out.extend(std::iter::repeat_n(' ', self.indent));
             self.column = self.indent;
@@ -168,7 +175,11 @@ mod tests {
 
     #[test]
     fn list_items_hang() {
-        wraps(20, "- alpha beta gamma delta\n12. alpha beta gamma", "- alpha beta gamma\n  delta\n12. alpha beta\n    gamma");
+        wraps(
+            20,
+            "- alpha beta gamma delta\n12. alpha beta gammas",
+            "- alpha beta gamma\n  delta\n12. alpha beta\n    gammas",
+        );
     }
 
     #[test]

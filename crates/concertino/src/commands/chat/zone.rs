@@ -34,7 +34,10 @@ mod tests {
     #[test]
     fn names_are_told_from_rules() {
         assert_eq!(named("Asia/Shanghai").as_deref(), Some("Asia/Shanghai"));
-        assert_eq!(named(":America/Argentina/Buenos_Aires").as_deref(), Some("America/Argentina/Buenos_Aires"));
+        assert_eq!(
+            named(":America/Argentina/Buenos_Aires").as_deref(),
+            Some("America/Argentina/Buenos_Aires")
+        );
         assert_eq!(named("UTC").as_deref(), Some("UTC"));
         assert_eq!(named(":/usr/share/zoneinfo/Europe/Vienna").as_deref(), Some("Europe/Vienna"));
         assert_eq!(named("CET-1CEST,M3.5.0,M10.5.0/3"), None);

@@ -1,0 +1,88 @@
+//! What every backend must do. A behaviour only one of them has is a bug: a new backend adds one line at the end.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
+#[path = "conformance/cases.rs"]
+mod cases;
+#[path = "conformance/script.rs"]
+mod script;
+
+use std::{path::Path, sync::Arc};
+
+use store::{SqliteStore, Store};
+use tempfile::TempDir;
+
+/// Where a store lives; opening it again finds what was stored.
+struct Place {
+    folder: TempDir,
+    open: fn(&Path) -> Arc<dyn Store>,
+}
+
+impl Place {
+    fn open(&self) -> Arc<dyn Store> {
+        (self.open)(self.folder.path())
+    }
+}
+
+macro_rules! conformance {
+    ($backend:ident, $open:expr; $($case:ident)*) => {
+        mod $backend {
+            $(
+                #[tokio::test]
+                async fn $case() {
+                    let folder = tempfile::tempdir().unwrap();
+                    crate::cases::$case(&crate::Place { folder, open: $open }).await;
+                }
+            )*
+        }
+    };
+}
+
+fn sqlite_at(folder: &Path) -> Arc<dyn Store> {
+    Arc::new(SqliteStore::open(&folder.join("test.db")).unwrap())
+}
+
+macro_rules! all_cases {
+    ($backend:ident, $open:expr) => {
+        conformance! { $backend, $open;
+            the_log_is_read_from_every_cursor
+            a_read_is_bounded_and_never_empty_while_there_is_more
+            numbers_in_a_hole_were_never_stored
+            text_of_every_kind_survives
+            a_user_message_makes_the_session_and_is_its_leaf
+            a_planted_history_is_a_branch
+            a_run_is_running_parked_running_and_ended
+            the_answer_replaces_itself_when_the_run_goes_on
+            usage_is_added_up_and_notes_keep_the_newest
+            an_approval_is_asked_and_answered_once
+            a_lost_answer_leaves_nothing_behind
+            an_append_without_its_message_leaves_nothing_behind
+            retries_and_edits_are_branches
+            a_branch_is_read_from_its_leaf_with_a_limit
+            a_branch_is_read_after_what_is_known
+            message_ids_are_unique_in_a_session_only
+            a_session_is_made_once
+            sessions_come_in_pages_without_gap_or_repetition
+            a_title_is_given_and_taken_away
+            a_deleted_session_leaves_nothing
+            a_deleted_session_takes_no_append_and_its_key_is_not_used_again
+            the_high_water_mark_is_what_was_said_last
+            tokens_are_found_by_their_digest
+            what_belongs_to_another_workspace_is_not_found
+            many_tasks_append_at_once
+            of_many_who_make_the_same_session_one_wins
+            a_store_opened_again_has_everything
+        }
+    };
+}
+
+all_cases!(sqlite, crate::sqlite_at);
+
+#[tokio::test]
+async fn sqlite_finds_its_file_sound_after_many_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place { folder, open: sqlite_at };
+    cases::many_tasks_append_at_once(&place).await;
+    let store = SqliteStore::open(&place.folder.path().join("test.db")).unwrap();
+    assert_eq!(store.integrity_check().await.unwrap(), "ok");
+}
