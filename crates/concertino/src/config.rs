@@ -25,7 +25,7 @@ pub(crate) struct Flags {
     /// Settings file [default: concertino.toml in the present folder, if there].
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Model, as provider/model: demo/rules or openai/<name>.
+    /// Model, as provider/model: demo/rules, or openai/ and the name of the model.
     #[arg(long, global = true, value_name = "PROVIDER/MODEL")]
     model: Option<String>,
 }

@@ -130,7 +130,7 @@ impl Engine {
     /// A message, an edit, a retry or answers; gives the stream of what comes of it.
     pub async fn send(&self, request: SendRequest) -> Result<Viewer, EngineError> {
         let name = (request.workspace.clone(), request.session.clone());
-        self.ask(name.0, name.1, |reply| Command::Send { request, reply }).await
+        self.ask(name.0, name.1, |reply| Command::Send { request: Box::new(request), reply }).await
     }
 
     /// The stream of the run that is on: from the beginning of its message, or after an event the client has.

@@ -16,7 +16,7 @@ pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, Principal};
 pub use error::EngineError;
 pub use session::{
     registry::SessionLoad,
-    request::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest},
+    request::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest, Submit},
     subscribe::{ViewError, Viewer},
 };
 pub use system::{RandomIds, SystemClock};

@@ -9,3 +9,4 @@ pub(crate) mod registry;
 pub mod request;
 mod submit;
 pub mod subscribe;
+mod watch;

@@ -43,7 +43,7 @@ pub enum SessionEvent {
         run: RunId,
         answers: MessageRef,
         message: MessageId,
-        options: RunOptions,
+        options: Box<RunOptions>,
     },
     /// The run waits for a person and has left memory.
     RunParked {

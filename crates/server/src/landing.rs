@@ -31,7 +31,7 @@ pub(crate) async fn page(
         });
     }
     let response = match auth::principal(&state, &headers).await? {
-        Some(_) => Html(welcome(&state)).into_response(),
+        Some(_) => Html(welcome(&state, &headers)).into_response(),
         None => (StatusCode::UNAUTHORIZED, Html(signed_out())).into_response(),
     };
     Ok(with_policy(response))
@@ -52,17 +52,19 @@ fn signed_in(token: &str) -> Response {
     response
 }
 
-fn welcome(state: &ServerState) -> String {
+fn welcome(state: &ServerState, headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
     let tools: String = state
         .engine
         .tool_specs()
         .iter()
         .map(|tool| {
-            let first = tool.description.lines().next().unwrap_or_default();
+            let first = tool.description.split_inclusive(['.', ':']).next().unwrap_or_default();
             format!("<li><code>{}</code> {}</li>", escape(&tool.name), escape(first))
         })
         .collect();
     include_str!("landing/welcome.html")
+        .replace("{{host}}", &escape(host))
         .replace("{{model}}", &escape(state.engine.model_name()))
         .replace("{{tools}}", &tools)
 }

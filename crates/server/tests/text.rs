@@ -13,7 +13,17 @@ use testkit::{
 #[tokio::test]
 async fn a_text_answer_is_streamed_as_it_comes() {
     let app = TestApp::scripted([says_in_pieces(&["Hello", ", ", "you."])]).await;
-    insta::assert_snapshot!(app.send("hi").await.chunk_lines().await, @"");
+    insta::assert_snapshot!(app.send("hi").await.chunk_lines().await, @r#"
+    start msg_1 agent,agentName,model,createdAt
+    start-step
+    text-start s0
+    text-delta s0 "Hello"
+    text-delta s0 ", "
+    text-delta s0 "you."
+    text-end s0
+    finish-step
+    finish stop {"status":"finished","finishReason":"stop"}
+    "#);
     app.main.assert_history_is_what_the_tab_shows().await;
 }
 

@@ -90,7 +90,20 @@ async fn one_failure_does_not_lose_the_others() {
 async fn arguments_the_schema_refuses_go_back_to_the_model_by_field() {
     let app = TestApp::scripted([raw_call("c", "conf_echo", "{\"text\":1}"), says("Sorry.")]).await;
     let mut turn = app.send("go").await;
-    insta::assert_snapshot!(turn.chunk_lines().await, @"");
+    insta::assert_snapshot!(turn.chunk_lines().await, @r#"
+    start msg_1 agent,agentName,model,createdAt
+    start-step
+    tool-input-start c conf_echo
+    tool-input-delta c {"text":1}
+    tool-input-error c conf_echo {"text":1} "field `text`: expected a string, got integer `1`"
+    finish-step
+    start-step
+    text-start s0
+    text-delta s0 "Sorry."
+    text-end s0
+    finish-step
+    finish stop {"status":"finished","finishReason":"stop"}
+    "#);
     let (_, text, is_error) = results(&app).remove(0);
     assert!(is_error && text.contains("text"), "{text}");
     app.main.assert_history_is_what_the_tab_shows().await;
@@ -98,12 +111,19 @@ async fn arguments_the_schema_refuses_go_back_to_the_model_by_field() {
 
 #[tokio::test]
 async fn arguments_with_a_plain_intent_are_repaired() {
-    for broken in ["{\"text\": \"x\",}", "{\"text\": \"x\"", "{text: 'x'}", "```json\n{\"text\":\"x\"}\n```"]
-    {
+    for broken in ["{\"text\": \"x\",}", "{text: 'x'}", "```json\n{\"text\":\"x\"}\n```"] {
         let app = TestApp::scripted([raw_call("c", "conf_echo", broken), says("Done.")]).await;
         app.send("go").await.end().await;
         assert_eq!(results(&app), [("c".into(), "{\"echoed\":\"x\"}".into(), false)], "{broken}");
     }
+}
+
+#[tokio::test]
+async fn arguments_that_broke_off_are_not_guessed() {
+    let app = TestApp::scripted([raw_call("c", "conf_echo", "{\"text\": \"x"), says("Sorry.")]).await;
+    assert_eq!(app.send("go").await.text().await, "Sorry.");
+    let (_, text, is_error) = results(&app).remove(0);
+    assert!(is_error && text.contains("send the whole call again"), "{text}");
 }
 
 #[tokio::test]
@@ -207,7 +227,7 @@ async fn a_plan_survives_across_requests_and_restarts() {
 }
 
 #[tokio::test]
-async fn two_patches_of_one_step_see_each_other_or_are_told_apart() {
+async fn two_patches_of_the_plan_in_one_step_are_both_kept() {
     let full =
         json!({ "plan": [{ "step": "a", "status": "pending" }, { "step": "b", "status": "pending" }] });
     let patch = |index: u32| json!({ "mode": "patch", "plan": [{ "index": index, "status": "completed" }] });

@@ -53,7 +53,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
          PRAGMA synchronous = NORMAL;
          PRAGMA busy_timeout = 5000;
          PRAGMA temp_store = MEMORY;
-         PRAGMA cache_size = -4096;
+         PRAGMA cache_size = -2048;
          PRAGMA wal_autocheckpoint = 4000;",
     )?;
     connection.set_prepared_statement_cache_capacity(64);

@@ -191,11 +191,32 @@ impl TestApp {
         self.caller.get(path).await
     }
 
+    /// Nobody can write to the database until the guard is dropped; writers wait.
+    pub fn hold_writes(&self) -> HeldWrites {
+        let connection = self.connect();
+        connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+        HeldWrites(connection)
+    }
+
+    /// From now on every write of the log fails, until [`TestApp::mend_log`].
+    pub fn break_log(&self) {
+        self.connect().execute_batch("ALTER TABLE log RENAME TO log_out_of_reach").unwrap();
+    }
+
+    pub fn mend_log(&self) {
+        self.connect().execute_batch("ALTER TABLE log_out_of_reach RENAME TO log").unwrap();
+    }
+
+    fn connect(&self) -> rusqlite::Connection {
+        let connection = rusqlite::Connection::open(self.folder.path().join("concertino.db")).unwrap();
+        connection.busy_timeout(Duration::from_secs(5)).unwrap();
+        connection
+    }
+
     /// How many rows each table has: what is half stored shows here.
     pub async fn rows(&self) -> BTreeMap<String, i64> {
-        let database = self.folder.path().join("concertino.db");
+        let connection = self.connect();
         let count = move || {
-            let connection = rusqlite::Connection::open(database).unwrap();
             let mut names = connection
                 .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
                 .unwrap();
@@ -212,6 +233,15 @@ impl TestApp {
                 .collect()
         };
         tokio::task::spawn_blocking(count).await.unwrap()
+    }
+}
+
+/// The one right to write, taken from outside.
+pub struct HeldWrites(rusqlite::Connection);
+
+impl Drop for HeldWrites {
+    fn drop(&mut self) {
+        self.0.execute_batch("ROLLBACK").unwrap();
     }
 }
 

@@ -25,7 +25,7 @@ pub mod tools;
 mod turn;
 
 pub use answer::Answer;
-pub use app::{Builder, TestApp};
+pub use app::{Builder, HeldWrites, TestApp};
 pub use caller::Caller;
 pub use chat::{Chat, user};
 pub use fixed::{CountingIds, FixedClock};

@@ -21,6 +21,11 @@ pub trait Tool: Send + Sync + 'static {
         Effect::ReadOnly
     }
 
+    /// Whether calls of one step to this tool must follow each other, because each reads what the one before wrote.
+    fn one_at_a_time(&self) -> bool {
+        false
+    }
+
     /// What this call needs before it may run.
     fn approval(&self, _input: &Self::Input) -> Approval {
         Approval::NotNeeded
@@ -40,6 +45,10 @@ pub trait AnyTool: Send + Sync {
     fn place(&self) -> Place;
 
     fn effect(&self) -> Effect;
+
+    fn one_at_a_time(&self) -> bool {
+        false
+    }
 
     /// Checks the arguments; nothing has happened yet when this fails.
     fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError>;

@@ -51,6 +51,10 @@ impl<T: Tool> AnyTool for OnServer<T> {
         self.tool.effect()
     }
 
+    fn one_at_a_time(&self) -> bool {
+        self.tool.one_at_a_time()
+    }
+
     fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
         let input: T::Input = self.shape.accept(input)?;
         let approval = self.tool.approval(&input);

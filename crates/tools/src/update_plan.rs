@@ -88,6 +88,10 @@ impl Tool for UpdatePlan {
         Effect::ReadOnly
     }
 
+    fn one_at_a_time(&self) -> bool {
+        true
+    }
+
     async fn run(&self, ctx: ToolCtx, input: Input) -> Result<Output, ToolError> {
         let steps = match input.mode.unwrap_or(Mode::Full) {
             Mode::Full => written(input.plan)?,

@@ -64,7 +64,10 @@ pub(crate) async fn call_model(
                     frame.call_input(&call.id, delta)?;
                 }
                 ModelEvent::Usage(more) => usage += more,
-                ModelEvent::Finished(reason) => finish = Some(reason),
+                ModelEvent::Finished(reason) => {
+                    finish = Some(reason);
+                    break;
+                }
             }
         }
         if finish.is_none() {

@@ -3,10 +3,14 @@
 //! Results are settled in call order, whatever finishes first. What a running tool shows goes through one bounded
 //! channel to the driver, the only writer of the log.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
 
 use async_trait::async_trait;
-use protocol::{FoldError, ToolCallId, ToolOutcome};
+use protocol::{ApprovalId, FoldError, ToolCallId, ToolOutcome, ToolState};
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet, time::Instant};
 use tools::{Emit, Notes, Outcome, ToolCtx, ToolError};
@@ -16,7 +20,14 @@ use super::{
     frame::Frame,
     turn::{Plan, PlannedCall},
 };
-use crate::session::log::{LogWriter, SessionLog};
+use crate::{
+    EngineError,
+    session::{
+        actor::Reply,
+        log::{LogWriter, SessionLog},
+        request::Decision,
+    },
+};
 
 /// How long a cancelled call may take to clean up.
 const GRACE: Duration = Duration::from_millis(1500);
@@ -32,15 +43,16 @@ pub(crate) async fn call_tools(
     frame: &mut Frame,
     writer: &mut LogWriter,
     calls: Vec<PlannedCall>,
+    answers: &mut Answers,
 ) -> Result<(), RunStop> {
     let (show, mut shown) = mpsc::channel(SIGNALS);
     let mut running = JoinSet::new();
+    let mut waiting: VecDeque<usize> = VecDeque::new();
     let mut outcomes: Vec<Option<ToolOutcome>> = Vec::with_capacity(calls.len());
     for (place, planned) in calls.iter().enumerate() {
         outcomes.push(match &planned.plan {
             Plan::Run => {
-                let task = run_one(run.clone(), planned.clone(), show.clone(), Arc::clone(writer.log()));
-                running.spawn(async move { (place, task.await) });
+                waiting.push_back(place);
                 None
             }
             Plan::Deny(reason) => Some(ToolOutcome::Denied { reason: reason.clone() }),
@@ -49,11 +61,28 @@ pub(crate) async fn call_tools(
             }
         });
     }
-    drop(show);
 
     let mut snapshots = Snapshots::default();
     let mut settled = 0;
     loop {
+        waiting.retain(|&place| {
+            let planned = &calls[place];
+            let must_wait = run.parts.tools.get(&planned.call.name).is_some_and(|tool| tool.one_at_a_time())
+                && calls[..place].iter().zip(&outcomes).enumerate().any(|(before, (other, done))| {
+                    before >= settled && done.is_none() && other.call.name == planned.call.name
+                });
+            if !must_wait {
+                let task = run_one(run.clone(), planned.clone(), show.clone(), Arc::clone(writer.log()));
+                running.spawn(async move { (place, task.await) });
+            }
+            must_wait
+        });
+        if running.is_empty() {
+            // A task that was aborted or panicked outside the tool left its place open.
+            for outcome in outcomes.iter_mut().skip(settled).filter(|outcome| outcome.is_none()) {
+                *outcome = Some(ToolOutcome::Failed { message: "the tool broke off".to_owned() });
+            }
+        }
         while let Some(outcome) = outcomes.get_mut(settled).and_then(Option::take) {
             frame.settle(&calls[settled].call.id, outcome)?;
             settled += 1;
@@ -65,7 +94,12 @@ pub(crate) async fn call_tools(
         tokio::select! {
             biased;
             () = run.cancel.cancelled() => {
-                wind_down(&mut running).await;
+                wind_down(&mut running, &mut outcomes).await;
+                for (planned, outcome) in calls.iter().zip(outcomes).skip(settled) {
+                    if let Some(outcome @ ToolOutcome::Done { .. }) = outcome {
+                        frame.settle(&planned.call.id, outcome)?;
+                    }
+                }
                 return Err(RunStop::Cancelled);
             }
             Some(signal) = shown.recv() => show_signal(frame, &mut snapshots, signal)?,
@@ -74,8 +108,8 @@ pub(crate) async fn call_tools(
                     frame.progress(&call, output)?;
                 }
             }
+            Some(answer) = answers.recv() => take_answer(frame, writer, answer).await?,
             Some(done) = running.join_next() => {
-                // A task that was aborted or panicked outside the tool leaves its place open; see below.
                 if let Ok((place, outcome)) = done {
                     outcomes[place] = Some(outcome);
                 }
@@ -84,13 +118,35 @@ pub(crate) async fn call_tools(
                     show_signal(frame, &mut snapshots, signal)?;
                 }
             }
-            else => {
-                for outcome in outcomes.iter_mut().skip(settled).filter(|outcome| outcome.is_none()) {
-                    *outcome = Some(ToolOutcome::Failed { message: "the tool broke off".to_owned() });
-                }
-            }
         }
     }
+}
+
+/// Answers to questions of this run that come while other calls of the step are running.
+pub(crate) type Answers = mpsc::Receiver<LiveAnswer>;
+
+pub(crate) struct LiveAnswer {
+    pub(crate) approval: ApprovalId,
+    pub(crate) decision: Decision,
+    pub(crate) reply: Reply<()>,
+}
+
+/// Writes an answer down, once; the call it allows runs when the present ones have ended.
+pub(crate) async fn take_answer(
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    answer: LiveAnswer,
+) -> Result<(), RunStop> {
+    let LiveAnswer { approval, decision, reply } = answer;
+    let asked = |state: &ToolState| matches!(state, ToolState::ApprovalRequested { approval: id, .. } if *id == approval);
+    if !frame.open_calls().iter().any(|(_, _, state)| asked(state)) {
+        drop(reply.send(Err(EngineError::ApprovalSettled)));
+        return Ok(());
+    }
+    frame.answer(approval, decision.approved, decision.reason, false)?;
+    writer.append(frame.take(), Vec::new()).await?;
+    drop(reply.send(Ok(())));
+    Ok(())
 }
 
 fn show_signal(frame: &mut Frame, snapshots: &mut Snapshots, signal: Signal) -> Result<(), FoldError> {
@@ -138,8 +194,14 @@ async fn run_one(
 }
 
 /// Cancelled calls get a moment to clean up, then they are dropped.
-async fn wind_down(running: &mut JoinSet<(usize, ToolOutcome)>) {
-    let all = async { while running.join_next().await.is_some() {} };
+async fn wind_down(running: &mut JoinSet<(usize, ToolOutcome)>, outcomes: &mut [Option<ToolOutcome>]) {
+    let all = async {
+        while let Some(done) = running.join_next().await {
+            if let Ok((place, outcome)) = done {
+                outcomes[place] = Some(outcome);
+            }
+        }
+    };
     if tokio::time::timeout(GRACE, all).await.is_err() {
         running.abort_all();
     }

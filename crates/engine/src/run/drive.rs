@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     call_model::call_model,
-    call_tools::call_tools,
+    call_tools::{Answers, call_tools, take_answer},
     frame::Frame,
+    resume::{self, Why},
     turn::{Step, Turn},
 };
 use crate::{agents::AgentDefinition, engine::Parts, session::log::LogWriter};
@@ -51,6 +52,7 @@ pub(crate) async fn drive(
     frame: &mut Frame,
     writer: &mut LogWriter,
     mut turn: Turn,
+    answers: &mut Answers,
 ) -> Result<Driven, RunStop> {
     loop {
         match turn.next() {
@@ -58,10 +60,19 @@ pub(crate) async fn drive(
                 frame.finish_step()?;
                 turn.model_said(call_model(run, frame, writer, offer).await?);
             }
-            Step::CallTools(calls) => call_tools(run, frame, writer, calls).await?,
+            Step::CallTools(calls) => call_tools(run, frame, writer, calls, answers).await?,
             Step::Park(questions) => {
                 for call in questions {
                     frame.ask(run.parts.ids.approval(), call)?;
+                }
+                while let Ok(answer) = answers.try_recv() {
+                    take_answer(frame, writer, answer).await?;
+                }
+                let calls = resume::plan(frame, &run.parts.tools, Why::Asked);
+                if calls.iter().any(|call| call.plan.is_ready()) {
+                    // Somebody answered while the other calls ran.
+                    turn = Turn::resume(run.agent.max_steps, frame.steps(), calls);
+                    continue;
                 }
                 frame.finish_step()?;
                 return Ok(Driven::Parked);

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, FoldError, FrameEnd, IdSource, MessageFold, MessageId, RunId, SegmentKind, SessionEvent,
-    ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
+    ApprovalId, ErrorCode, FoldError, FrameEnd, IdSource, MessageFold, MessageId, RunId, SegmentKind,
+    SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
 };
 use serde_json::{Map, Value, json};
 
@@ -22,6 +22,8 @@ pub(crate) struct Frame {
     usage: Usage,
     steps: u32,
     closed: bool,
+    /// What a failure adds to the metadata.
+    failure: Map<String, Value>,
     out: Vec<SessionEvent>,
 }
 
@@ -36,6 +38,7 @@ impl Frame {
             usage: Usage::default(),
             steps: 0,
             closed: false,
+            failure: Map::new(),
             out: Vec::new(),
         }
     }
@@ -235,6 +238,16 @@ impl Frame {
         Ok(())
     }
 
+    /// Ends the message with a failure; the code is for programs, the message for people.
+    pub(crate) fn fail(&mut self, code: ErrorCode, message: String) -> Result<(), FoldError> {
+        if !self.closed {
+            let mut metadata = Map::new();
+            metadata.insert("errorCode".to_owned(), json!(code));
+            self.failure = metadata;
+        }
+        self.close(FrameEnd::Failed { message })
+    }
+
     /// Closes everything that is open, settles every call, and ends the message. Once.
     pub(crate) fn close(&mut self, end: FrameEnd) -> Result<(), FoldError> {
         if self.closed {
@@ -254,7 +267,7 @@ impl Frame {
             FrameEnd::Cancelled => ("cancelled", None),
             FrameEnd::Failed { .. } => ("failed", None),
         };
-        let mut metadata = Map::new();
+        let mut metadata = std::mem::take(&mut self.failure);
         metadata.insert("status".to_owned(), json!(status));
         if let Some(reason) = reason {
             metadata.insert("finishReason".to_owned(), json!(reason));
@@ -332,6 +345,9 @@ impl Frame {
     }
 
     fn apply(&mut self, event: &SessionEvent) -> Result<(), FoldError> {
+        if event.message() != Some(&self.message().id) {
+            return Ok(());
+        }
         self.fold.event(event)?;
         match event {
             SessionEvent::StepStarted { .. } => {

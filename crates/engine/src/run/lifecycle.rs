@@ -3,13 +3,20 @@
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use super::{
+    call_tools::Answers,
     drive::{Driven, RunCtx, RunStop, drive},
     frame::Frame,
     turn::Turn,
 };
 use crate::{context::cache::History, session::log::LogWriter};
 use futures::FutureExt;
-use protocol::{FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
+use protocol::{ErrorCode, FinishReason, FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
+
+/// What a run leaves behind: the right to append, and answers it did not come to.
+pub(crate) struct Left {
+    pub(crate) writer: LogWriter,
+    pub(crate) answers: Answers,
+}
 
 /// Runs to the pause or the end, and gives the right to append back.
 pub(crate) async fn run(
@@ -19,7 +26,8 @@ pub(crate) async fn run(
     mut writer: LogWriter,
     mut frame: Frame,
     turn: Turn,
-) -> LogWriter {
+    mut answers_to_calls: Answers,
+) -> Left {
     let driven = AssertUnwindSafe(async {
         let histories = &run.parts.histories;
         run.history = match (history, writer.log().key()) {
@@ -27,37 +35,51 @@ pub(crate) async fn run(
             (None, Some(key)) => histories.up_to(&run.parts.store, key, &answers).await?,
             (_, None) => Arc::default(),
         };
-        drive(&run, &mut frame, &mut writer, turn).await
+        drive(&run, &mut frame, &mut writer, turn, &mut answers_to_calls).await
     })
     .catch_unwind()
     .await;
     let end = match driven {
-        Ok(Ok(Driven::Done(reason))) => (FrameEnd::Finished { reason }, RunEnd::Finished),
+        Ok(Ok(Driven::Done(reason))) => End::Finished(reason),
         Ok(Ok(Driven::Parked)) => {
             return match park(&run, &mut writer, &mut frame).await {
-                Ok(()) => writer,
-                Err(stop) => give_up(writer, &stop),
+                Ok(()) => Left { writer, answers: answers_to_calls },
+                Err(stop) => give_up(writer, answers_to_calls, &stop),
             };
         }
-        Ok(Err(RunStop::Cancelled)) => (FrameEnd::Cancelled, RunEnd::Cancelled),
-        Ok(Err(stop @ RunStop::Store(_))) => return give_up(writer, &stop),
+        Ok(Err(RunStop::Cancelled)) => End::Cancelled,
+        Ok(Err(stop @ RunStop::Store(_))) => return give_up(writer, answers_to_calls, &stop),
         Ok(Err(stop)) => {
             tracing::warn!(run = %run.run, error = %stop, "a run failed");
-            (FrameEnd::Failed { message: person_text(&stop) }, RunEnd::Failed)
+            End::Failed(code(&stop), person_text(&stop))
         }
         Err(_) => {
             tracing::error!(run = %run.run, "a run panicked");
-            (FrameEnd::Failed { message: INTERNAL.to_owned() }, RunEnd::Failed)
+            End::Failed(ErrorCode::Internal, INTERNAL.to_owned())
         }
     };
     match finish(&run, &mut writer, &mut frame, end).await {
-        Ok(()) => writer,
-        Err(stop) => give_up(writer, &stop),
+        Ok(()) => Left { writer, answers: answers_to_calls },
+        Err(stop) => give_up(writer, answers_to_calls, &stop),
     }
+}
+
+/// How a run that does not wait ends.
+enum End {
+    Finished(FinishReason),
+    Cancelled,
+    Failed(ErrorCode, String),
 }
 
 const INTERNAL: &str =
     "An internal error ended this answer. What was said so far is kept; send again to go on.";
+
+fn code(stop: &RunStop) -> ErrorCode {
+    match stop {
+        RunStop::Model(_) => ErrorCode::ModelUnavailable,
+        RunStop::Cancelled | RunStop::Store(_) | RunStop::Order(_) => ErrorCode::Internal,
+    }
+}
 
 fn person_text(stop: &RunStop) -> String {
     match stop {
@@ -82,13 +104,12 @@ async fn park(run: &RunCtx, writer: &mut LogWriter, frame: &mut Frame) -> Result
     Ok(())
 }
 
-async fn finish(
-    run: &RunCtx,
-    writer: &mut LogWriter,
-    frame: &mut Frame,
-    (end, run_end): (FrameEnd, RunEnd),
-) -> Result<(), RunStop> {
-    frame.close(end)?;
+async fn finish(run: &RunCtx, writer: &mut LogWriter, frame: &mut Frame, end: End) -> Result<(), RunStop> {
+    let run_end = match end {
+        End::Finished(reason) => frame.close(FrameEnd::Finished { reason }).map(|()| RunEnd::Finished),
+        End::Cancelled => frame.close(FrameEnd::Cancelled).map(|()| RunEnd::Cancelled),
+        End::Failed(code, message) => frame.fail(code, message).map(|()| RunEnd::Failed),
+    }?;
     let mut events = frame.take();
     events.push(SessionEvent::RunEnded {
         run: run.run.clone(),
@@ -100,8 +121,8 @@ async fn finish(
 }
 
 /// The store does not take the run's end: readers are cut off, and the run is taken up again from what is stored.
-fn give_up(writer: LogWriter, stop: &RunStop) -> LogWriter {
+fn give_up(writer: LogWriter, answers: Answers, stop: &RunStop) -> Left {
     tracing::error!(error = %stop, "a run could not be stored and was broken off");
     writer.log().break_off();
-    writer
+    Left { writer, answers }
 }

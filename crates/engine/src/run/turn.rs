@@ -110,7 +110,7 @@ impl Turn {
 
 impl Plan {
     /// Whether the call can be settled without waiting for anybody.
-    fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         match self {
             Self::Run | Self::Deny(_) | Self::Unknown => true,
             Self::Ask | Self::Wait => false,

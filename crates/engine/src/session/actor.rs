@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     log::{LogWriter, SessionLog},
     registry::SessionName,
-    request::{Decision, SendKind, SendRequest},
+    request::{Decision, SendKind, SendRequest, Submit},
     subscribe::Viewer,
 };
 use crate::{
@@ -29,9 +29,10 @@ use crate::{
     context::{cache::History, history},
     engine::Parts,
     run::{
+        call_tools::LiveAnswer,
         drive::RunCtx,
         frame::Frame,
-        lifecycle,
+        lifecycle::{self, Left},
         resume::{self, Why},
         turn::Turn,
     },
@@ -39,12 +40,14 @@ use crate::{
 
 /// How many messages may wait behind a run.
 const WAITING: usize = 16;
+/// How many answers may wait for a run to write them down.
+const ANSWERS: usize = 16;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
 
 pub(crate) enum Command {
     Send {
-        request: SendRequest,
+        request: Box<SendRequest>,
         reply: Reply<Viewer>,
     },
     /// Follow the run that is on, from the first chunk of its message or after an event the client has.
@@ -75,7 +78,7 @@ pub(crate) enum Command {
 pub(crate) struct Actor {
     pub(super) parts: Arc<Parts>,
     name: SessionName,
-    live: Option<Live>,
+    pub(super) live: Option<Live>,
     waiting: VecDeque<(SendRequest, Reply<Viewer>)>,
     /// Told when the present run has ended.
     stops: Vec<Reply<bool>>,
@@ -119,7 +122,8 @@ pub(super) struct Live {
     pub(super) run: RunRecord,
     pub(super) log: Arc<SessionLog>,
     cancel: CancellationToken,
-    task: JoinHandle<LogWriter>,
+    pub(super) answers: mpsc::Sender<LiveAnswer>,
+    task: JoinHandle<Left>,
 }
 
 pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc::Receiver<Command>) {
@@ -137,7 +141,7 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
         }
         tokio::select! {
             biased;
-            () = ended(&mut actor.live) => actor.run_ended(),
+            left = ended(&mut actor.live) => actor.run_ended(left).await,
             command = mailbox.recv() => match command {
                 Some(command) => actor.handle(command).await,
                 None => return,
@@ -146,13 +150,19 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
     }
 }
 
-async fn ended(live: &mut Option<Live>) {
+/// Gives the answers that the run did not come to.
+async fn ended(live: &mut Option<Live>) -> Vec<LiveAnswer> {
     match live {
         Some(live) => match (&mut live.task).await {
-            Ok(writer) => writer.log().close(),
+            Ok(mut left) => {
+                left.writer.log().close();
+                left.answers.close();
+                std::iter::from_fn(|| left.answers.try_recv().ok()).collect()
+            }
             Err(error) => {
                 tracing::error!(%error, "a run's task ended without giving its log back");
                 live.log.break_off();
+                Vec::new()
             }
         },
         None => std::future::pending().await,
@@ -160,22 +170,38 @@ async fn ended(live: &mut Option<Live>) {
 }
 
 impl Actor {
-    fn run_ended(&mut self) {
+    async fn run_ended(&mut self, left: Vec<LiveAnswer>) {
         self.live = None;
-        for reply in self.stops.drain(..) {
-            drop(reply.send(Ok(true)));
+        if !self.stops.is_empty() {
+            let stopped = self.was_stopped().await;
+            for reply in self.stops.drain(..) {
+                drop(reply.send(stopped.as_ref().copied().map_err(|_| EngineError::ShuttingDown)));
+            }
+        }
+        for LiveAnswer { approval, decision, reply } in left {
+            let result = self.answer(&approval, decision).await;
+            drop(reply.send(result));
+        }
+    }
+
+    /// Whether the run that ended was stopped; one that paused in the meantime is stopped now.
+    async fn was_stopped(&self) -> Result<bool, EngineError> {
+        let Some(record) = self.record().await? else { return Ok(false) };
+        match record.last_run {
+            Some((_, RunStatus::Parked)) => self.withdraw(&record, RunEnd::Cancelled).await,
+            Some((_, RunStatus::Ended(end))) => Ok(end == RunEnd::Cancelled),
+            Some((_, RunStatus::Running)) | None => Ok(false),
         }
     }
 
     async fn handle(&mut self, command: Command) {
         // A caller that went away needs no answer.
         match command {
-            Command::Send { request, reply } => self.send_or_wait(request, reply).await,
+            Command::Send { request, reply } => self.send_or_wait(*request, reply).await,
             Command::Watch { after, reply } => drop(reply.send(self.watch(after).await)),
             Command::Stop { reply } => self.stop(reply).await,
             Command::Answer { approval, decision, reply } => {
-                let result = self.answer(&approval, decision).await;
-                drop(reply.send(result));
+                self.answer_or_hand_over(LiveAnswer { approval, decision, reply }).await;
             }
             Command::Branch { at, reply } => drop(reply.send(self.choose_branch(&at).await)),
             Command::Delete { reply } => drop(reply.send(self.delete().await)),
@@ -187,7 +213,7 @@ impl Actor {
         }
     }
 
-    async fn send_or_wait(&mut self, request: SendRequest, reply: Reply<Viewer>) {
+    async fn send_or_wait(&mut self, mut request: SendRequest, reply: Reply<Viewer>) {
         let Some(live) = &self.live else {
             drop(reply.send(self.send(request).await));
             return;
@@ -196,6 +222,11 @@ impl Actor {
             Ok(Some(viewer)) => return drop(reply.send(Ok(viewer))),
             Ok(None) => {}
             Err(error) => return drop(reply.send(Err(error))),
+        }
+        if let SendKind::Submit(Submit { after, edits: None, .. }) = &mut request.kind
+            && after.as_ref() == Some(&live.run.answers.id)
+        {
+            *after = None;
         }
         match request.options.when_busy.unwrap_or_default() {
             WhenBusy::Reject => drop(reply.send(Err(EngineError::Busy))),
@@ -223,13 +254,18 @@ impl Actor {
             record = self.record().await?;
         }
         match request.kind {
-            SendKind::Submit { message, edits, after, earlier } => {
-                let submit = super::submit::Submit { message, edits, after, earlier };
-                self.submit(record, submit, request.options, agent).await
-            }
-            SendKind::Regenerate { at, last_kept } => {
+            SendKind::Submit(submit) => self.submit(record, submit, request.options, agent).await,
+            SendKind::Regenerate { at, last } => {
+                let last_id = last.as_ref().map(|last| last.message.id.clone());
+                // The usual button after an error asks for another answer to a message that never arrived.
+                if at.is_none()
+                    && let Some(last) = last
+                    && !self.has(record.as_ref(), &last.message.id).await?
+                {
+                    return self.submit(record, last, request.options, agent).await;
+                }
                 let record = record.ok_or(EngineError::SessionNotFound)?;
-                let answers = self.user_message(&record, at.or(last_kept)).await?;
+                let answers = self.user_message(&record, at.or(last_id)).await?;
                 let record = self.ready(record).await?;
                 self.start(&(&record).into(), Vec::new(), answers, request.options, agent).await
             }
@@ -237,6 +273,13 @@ impl Actor {
                 let record = record.ok_or(EngineError::SessionNotFound)?;
                 self.go_on(&record, &message, answers, outputs).await
             }
+        }
+    }
+
+    async fn has(&self, record: Option<&SessionRecord>, message: &MessageId) -> Result<bool, EngineError> {
+        match record {
+            Some(record) => Ok(self.parts.store.message(record.key, message).await?.is_some()),
+            None => Ok(false),
         }
     }
 
@@ -297,7 +340,7 @@ impl Actor {
             run: run.id.clone(),
             answers: run.answers.clone(),
             message: run.message.clone(),
-            options: run.options.clone(),
+            options: Box::new(run.options.clone()),
         });
         events.extend(frame.take());
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
@@ -338,10 +381,11 @@ impl Actor {
             cancel: cancel.clone(),
         };
         let log = Arc::clone(writer.log());
-        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn);
+        let (answers, taken) = mpsc::channel(ANSWERS);
+        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn, taken);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
-        self.live = Some(Live { run, log, cancel, task });
+        self.live = Some(Live { run, log, cancel, answers, task });
     }
 
     /// Takes a run that left memory up again; `before` is written ahead of the moment it goes on.
@@ -408,42 +452,6 @@ impl Actor {
         Ok(true)
     }
 
-    async fn watch(&self, after: Option<Seq>) -> Result<Option<Viewer>, EngineError> {
-        match (&self.live, after) {
-            (Some(live), None) => Ok(Some(live.watch())),
-            (Some(live), Some(after)) => {
-                // What is not in the log any more, or never was, cannot be continued: the whole message again.
-                let last = live.log.last();
-                let known = (live.run.first_seq..=last).contains(&after)
-                    && (live.log.remembers(after) || self.is_stored(&live.log, after).await?);
-                Ok(Some(if known { live.watch_after(after) } else { live.watch() }))
-            }
-            (None, None) => Ok(None),
-            (None, Some(after)) => self.watch_ended(after).await,
-        }
-    }
-
-    async fn is_stored(&self, log: &SessionLog, seq: Seq) -> Result<bool, EngineError> {
-        match log.key() {
-            Some(key) => Ok(self.parts.store.is_stored(key, seq).await?),
-            None => Ok(false),
-        }
-    }
-
-    /// The rest of an answer that ended, or paused, while the client was away.
-    async fn watch_ended(&self, after: Seq) -> Result<Option<Viewer>, EngineError> {
-        let Some(record) = self.record().await? else { return Ok(None) };
-        let Some((id, _)) = &record.last_run else { return Ok(None) };
-        let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(None) };
-        let in_run = (run.first_seq..record.high_water).contains(&after);
-        if !in_run || !self.parts.store.is_stored(record.key, after).await? {
-            return Ok(None);
-        }
-        let next = self.parts.store.read_log(record.key, after, 1).await?;
-        let more = next.iter().any(|entry| entry.event.message() == Some(&run.message));
-        Ok(more.then(|| self.archived(&record, &run, View::WholeMessage).from_after(after)))
-    }
-
     async fn stop(&mut self, reply: Reply<bool>) {
         for (_, waiting) in self.waiting.drain(..) {
             drop(waiting.send(Err(EngineError::NothingToContinue(
@@ -474,34 +482,16 @@ impl Actor {
     }
 
     async fn delete(&mut self) -> Result<(), EngineError> {
+        for (_, waiting) in self.waiting.drain(..) {
+            drop(waiting.send(Err(EngineError::SessionNotFound)));
+        }
         if let Some(live) = &self.live {
             live.cancel.cancel();
-            ended(&mut self.live).await;
-            self.run_ended();
+            let left = ended(&mut self.live).await;
+            self.run_ended(left).await;
         }
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
         Ok(self.parts.store.delete_session(record.key).await?)
-    }
-}
-
-impl Live {
-    /// A reader from the first chunk of the message.
-    pub(super) fn watch(&self) -> Viewer {
-        let reading =
-            Reading { view: View::WholeMessage, last_resume: self.run.last_resume, edge: self.log.last() };
-        Viewer::new(Arc::clone(&self.log), self.run.first_seq - 1, self.run.message.clone(), reading)
-    }
-
-    /// A reader that has everything up to this event.
-    fn watch_after(&self, after: Seq) -> Viewer {
-        self.watch().from_after(after)
-    }
-
-    /// A reader from the moment the run last went on.
-    pub(super) fn watch_continuation(&self) -> Viewer {
-        let reading =
-            Reading { view: View::Continuation, last_resume: self.run.last_resume, edge: self.log.last() };
-        Viewer::new(Arc::clone(&self.log), self.run.last_resume - 1, self.run.message.clone(), reading)
     }
 }
 

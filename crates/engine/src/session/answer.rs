@@ -7,6 +7,7 @@ use protocol::{
     project::chat::View,
 };
 use store::{RunStatus, SessionRecord};
+use tokio::sync::mpsc::error::TrySendError;
 use tools::Place;
 
 use super::{
@@ -16,7 +17,10 @@ use super::{
 };
 use crate::{
     EngineError,
-    run::resume::{self, Why},
+    run::{
+        call_tools::LiveAnswer,
+        resume::{self, Why},
+    },
 };
 
 impl Actor {
@@ -52,6 +56,9 @@ impl Actor {
             RunStatus::Parked => {
                 let outputs = self.wanted(record, &run, outputs).await?;
                 if new.is_empty() && outputs.is_empty() {
+                    if repeated {
+                        return Ok(self.archived(record, &run, View::Continuation));
+                    }
                     return Err(EngineError::NothingToContinue(
                         "This answer waits for an approval or for the output of a tool.",
                     ));
@@ -103,7 +110,22 @@ impl Actor {
         Ok(outputs.into_iter().filter(is_wanted).collect())
     }
 
-    /// One answer, from any surface.
+    /// One answer, from any surface: to a run that waits, or to one whose other calls are still running.
+    pub(super) async fn answer_or_hand_over(&mut self, answer: LiveAnswer) {
+        let answer = match &self.live {
+            Some(live) => match live.answers.try_send(answer) {
+                Ok(()) => return,
+                Err(TrySendError::Full(answer)) => {
+                    return drop(answer.reply.send(Err(EngineError::Busy)));
+                }
+                Err(TrySendError::Closed(answer)) => answer,
+            },
+            None => answer,
+        };
+        let result = self.answer(&answer.approval, answer.decision).await;
+        drop(answer.reply.send(result));
+    }
+
     pub(super) async fn answer(
         &mut self,
         approval: &ApprovalId,

@@ -14,23 +14,19 @@ pub struct SendRequest {
 pub type Earlier = Box<dyn FnOnce() -> Result<Vec<UiMessage>, String> + Send + Sync>;
 
 pub enum SendKind {
-    Submit {
-        message: UiMessage,
-        /// Names a stored user message: this is an edit of it.
-        edits: Option<MessageId>,
-        /// The message before it in the client's list.
-        after: Option<MessageId>,
-        /// The messages before it, read only for a session the server has not seen.
-        earlier: Earlier,
-    },
+    Submit(Submit),
     Regenerate {
         /// The answer to replace, or the user message to answer anew.
         at: Option<MessageId>,
-        /// The last user message the client kept.
-        last_kept: Option<MessageId>,
+        /// The last user message the client kept; sent now if it never arrived.
+        last: Option<Submit>,
     },
     /// The client hands an assistant message back with answers in it.
-    Continue { message: MessageId, answers: Vec<ApprovalAnswer>, outputs: Vec<ClientOutput> },
+    Continue {
+        message: MessageId,
+        answers: Vec<ApprovalAnswer>,
+        outputs: Vec<ClientOutput>,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -52,4 +48,15 @@ pub struct Decision {
 pub struct ClientOutput {
     pub call: ToolCallId,
     pub result: Result<Value, String>,
+}
+
+/// A user's message.
+pub struct Submit {
+    pub message: UiMessage,
+    /// Names a stored user message: this is an edit of it.
+    pub edits: Option<MessageId>,
+    /// The message before it in the client's list.
+    pub after: Option<MessageId>,
+    /// The messages before it, read only for a session the server has not seen.
+    pub earlier: Earlier,
 }

@@ -8,17 +8,10 @@ use store::{MessageRecord, RunRecord, SessionRecord};
 
 use super::{
     actor::{Actor, Live},
-    request::{Earlier, SendKind, SendRequest},
+    request::{SendKind, SendRequest, Submit},
     subscribe::Viewer,
 };
 use crate::{EngineError, agents::AgentDefinition};
-
-pub(super) struct Submit {
-    pub(super) message: UiMessage,
-    pub(super) edits: Option<MessageId>,
-    pub(super) after: Option<MessageId>,
-    pub(super) earlier: Earlier,
-}
 
 impl Actor {
     pub(super) async fn submit(
@@ -135,7 +128,7 @@ impl Actor {
         request: &SendRequest,
     ) -> Result<Option<Viewer>, EngineError> {
         match &request.kind {
-            SendKind::Submit { message, edits, .. } => {
+            SendKind::Submit(Submit { message, edits, .. }) => {
                 if *edits.as_ref().unwrap_or(&message.id) != live.run.answers.id {
                     return Ok(None);
                 }

@@ -43,7 +43,7 @@ impl Viewer {
     }
 
     /// The same reader, for a client that has everything up to `after`.
-    pub(crate) fn from_after(mut self, after: Seq) -> Self {
+    pub(crate) fn skipping(mut self, after: Seq) -> Self {
         self.cursor = self.cursor.max(after);
         self
     }

@@ -103,7 +103,12 @@ impl Writer {
         });
         let (run, message) = (self.run.clone(), self.message.clone());
         let options = RunOptions::default();
-        self.write(SessionEvent::RunStarted { run, answers: question, message: message.clone(), options });
+        self.write(SessionEvent::RunStarted {
+            run,
+            answers: question,
+            message: message.clone(),
+            options: Box::new(options),
+        });
         let agent = serde_json::to_value(AgentRef::main("general", "General")).expect("serialises");
         let metadata =
             Map::from_iter([("agent".to_owned(), agent), ("model".to_owned(), json!("demo/demo"))]);

@@ -5,7 +5,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
-use engine::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest};
+use engine::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest, Submit};
 use protocol::{
     ApprovalId, ErrorCode, MessageId, Part, Role, RunOptions, SubAgentStream, ToolCallId, UiMessage,
     WhenBusy, WorkspaceId,
@@ -72,18 +72,12 @@ pub(super) fn request(bytes: &Bytes, workspace: WorkspaceId) -> Result<SendReque
     let head = head(last)?;
     let regenerate = chat.trigger.as_deref().is_some_and(|trigger| trigger.starts_with("regenerate"));
     let kind = if regenerate {
-        let last_kept = if head.role == Role::User { Some(self::message_id(&head.id)?) } else { None };
-        SendKind::Regenerate { at: message_id, last_kept }
+        let last = if head.role == Role::User { Some(submit(bytes, &messages, None)?) } else { None };
+        SendKind::Regenerate { at: message_id, last }
     } else if let Some(answered) = answered(&messages, &head, message_id.as_ref())? {
         answers(answered)?
     } else {
-        let message = user_message(last)?;
-        let after = match messages.len() {
-            0 | 1 => None,
-            count => Some(self::message_id(&self::head(messages[count - 2])?.id)?),
-        };
-        let earlier = earlier(bytes, &messages[..messages.len() - 1]);
-        SendKind::Submit { message, edits: message_id, after, earlier }
+        SendKind::Submit(submit(bytes, &messages, message_id)?)
     };
     let parent_message_id = chat.parent_message_id.as_deref().map(self::message_id).transpose()?;
     let options = RunOptions {
@@ -101,6 +95,18 @@ pub(super) fn request(bytes: &Bytes, workspace: WorkspaceId) -> Result<SendReque
         when_busy: chat.when_busy,
     };
     Ok(SendRequest { workspace, session, kind, options })
+}
+
+/// The last of the messages as a new one of the user.
+fn submit(bytes: &Bytes, messages: &[&RawValue], edits: Option<MessageId>) -> Result<Submit, ApiError> {
+    let Some((last, before)) = messages.split_last() else {
+        return Err(ApiError::new(ErrorCode::EmptyMessage, "There is no message."));
+    };
+    let after = match before.last() {
+        Some(message) => Some(message_id(&head(message)?.id)?),
+        None => None,
+    };
+    Ok(Submit { message: user_message(last)?, edits, after, earlier: earlier(bytes, before) })
 }
 
 fn short(name: &str, value: Option<String>) -> Result<Option<String>, ApiError> {

@@ -22,7 +22,7 @@ impl Interactions for SqliteStore {
     ) -> Result<Option<(SessionId, Interaction)>, StoreError> {
         let (workspace, id) = (workspace.clone(), id.clone());
         self.readers
-            .read(move |connection| {
+            .look_up(move |connection| {
                 connection
                     .prepare_cached(&format!(
                         "SELECT {COLUMNS}, s.id FROM interactions i JOIN sessions s ON s.key = i.session
@@ -45,7 +45,7 @@ impl Interactions for SqliteStore {
     ) -> Result<Vec<Interaction>, StoreError> {
         let message = message.clone();
         self.readers
-            .read(move |connection| {
+            .look_up(move |connection| {
                 let mut statement = connection.prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND i.message = ?2 ORDER BY i.asked_seq"
                 ))?;

@@ -36,7 +36,7 @@ impl Log for SqliteStore {
 
     async fn is_stored(&self, key: SessionKey, seq: Seq) -> Result<bool, StoreError> {
         self.readers
-            .read(move |connection| {
+            .look_up(move |connection| {
                 let row: Option<i64> = connection
                     .prepare_cached(
                         "SELECT to_seq FROM log WHERE session = ?1 AND from_seq <= ?2
@@ -56,7 +56,7 @@ impl Log for SqliteStore {
     ) -> Result<Option<serde_json::Value>, StoreError> {
         let name = name.to_owned();
         self.readers
-            .read(move |connection| {
+            .look_up(move |connection| {
                 connection
                     .prepare_cached("SELECT data FROM notes WHERE session = ?1 AND name = ?2")?
                     .query_row(params![key.0, name], |row| row.get::<_, String>(0))

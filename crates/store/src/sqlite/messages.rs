@@ -12,7 +12,7 @@ impl Messages for SqliteStore {
     async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError> {
         let id = id.clone();
         self.readers
-            .read(move |connection| {
+            .look_up(move |connection| {
                 Ok(connection
                     .prepare_cached(
                         "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body

@@ -20,6 +20,7 @@ impl Readers {
             .map(|_| {
                 let connection = connect(path)?;
                 connection.pragma_update(None, "query_only", true)?;
+                connection.pragma_update(None, "cache_size", -512)?;
                 Ok(connection)
             })
             .collect::<Result<_, StoreError>>()?;
@@ -29,6 +30,26 @@ impl Readers {
         })
     }
 
+    /// A look at a few rows that are almost always in memory: done at once, since handing it to another thread would
+    /// take longer than the look.
+    pub(super) async fn look_up<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let connection = match self.free.try_acquire() {
+            Ok(permit) => self.idle.lock().pop().map(|connection| (connection, permit)),
+            Err(_) => None,
+        };
+        let Some((connection, permit)) = connection else {
+            return self.read(work).await;
+        };
+        let result = work(&connection);
+        self.idle.lock().push(connection);
+        drop(permit);
+        result
+    }
+
+    /// Anything longer, on a thread that may block.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,

@@ -19,7 +19,7 @@ impl Runs for SqliteStore {
         message: &MessageId,
     ) -> Result<Option<RunRecord>, StoreError> {
         let message = message.clone();
-        self.readers.read(move |connection| of_message(connection, key, message.as_str())).await
+        self.readers.look_up(move |connection| of_message(connection, key, message.as_str())).await
     }
 
     async fn run_answering(
@@ -29,7 +29,7 @@ impl Runs for SqliteStore {
     ) -> Result<Option<RunRecord>, StoreError> {
         let user = user.clone();
         self.readers
-            .read(move |connection| {
+            .look_up(move |connection| {
                 // A run that is on has no message yet, but it is the session's newest.
                 let newest: Option<String> = connection
                     .prepare_cached("SELECT last_run FROM sessions WHERE key = ?1")?

@@ -21,7 +21,7 @@ impl Sessions for SqliteStore {
     ) -> Result<Option<SessionRecord>, StoreError> {
         let (workspace, id) = (workspace.clone(), id.clone());
         self.readers
-            .read(move |connection| {
+            .look_up(move |connection| {
                 connection
                     .prepare_cached(&format!(
                         "SELECT {COLUMNS} FROM {TABLES} WHERE s.workspace = ?1 AND s.id = ?2"
@@ -35,7 +35,7 @@ impl Sessions for SqliteStore {
 
     async fn session_by_key(&self, key: SessionKey) -> Result<Option<SessionRecord>, StoreError> {
         self.readers
-            .read(move |connection| {
+            .look_up(move |connection| {
                 connection
                     .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE s.key = ?1"))?
                     .query_row([key.0], |row| Ok(session(row)))

@@ -12,7 +12,7 @@ impl Tokens for SqliteStore {
     async fn token(&self, sha256: &[u8; 32]) -> Result<Option<TokenRecord>, StoreError> {
         let sha256 = *sha256;
         self.readers
-            .read(move |connection| {
+            .look_up(move |connection| {
                 Ok(connection
                     .prepare_cached(
                         "SELECT id, principal, workspace, created_at FROM tokens WHERE sha256 = ?1",

@@ -1,7 +1,7 @@
 //! One thread owns the writing connection. What waits together is committed together; each caller hears back
 //! after the commit, and one caller's failure undoes only its own part.
 
-use std::thread;
+use std::{thread, time::Duration};
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
@@ -15,6 +15,9 @@ type Reply = Box<dyn FnOnce(bool) + Send>;
 
 /// How many jobs may share a commit.
 const GROUP: usize = 512;
+/// A group this large means that many sessions are at work.
+const BUSY: usize = 3;
+const GATHER: Duration = Duration::from_micros(200);
 
 pub(super) struct Writer {
     queue: mpsc::Sender<Job>,
@@ -50,7 +53,12 @@ impl Writer {
 }
 
 fn run(mut connection: Connection, mut jobs: mpsc::Receiver<Job>) {
+    let mut busy = false;
     while let Some(first) = jobs.blocking_recv() {
+        if busy {
+            // More is on its way: a moment of patience saves a commit.
+            thread::sleep(GATHER);
+        }
         let mut group = vec![first];
         while group.len() < GROUP {
             match jobs.try_recv() {
@@ -58,6 +66,7 @@ fn run(mut connection: Connection, mut jobs: mpsc::Receiver<Job>) {
                 Err(_) => break,
             }
         }
+        busy = group.len() >= BUSY;
         let (replies, committed) = commit(&mut connection, group);
         for reply in replies {
             reply(committed);

@@ -125,7 +125,7 @@ pub fn accepted(name: &str, revision: u32, parent: Option<MessageRef>) -> Sessio
 
 pub fn started(message: &str, answers: MessageRef) -> SessionEvent {
     let options = RunOptions { timezone: Some("Europe/Berlin".to_owned()), ..RunOptions::default() };
-    SessionEvent::RunStarted { run: run_of(message), answers, message: id(message), options }
+    SessionEvent::RunStarted { run: run_of(message), answers, message: id(message), options: options.into() }
 }
 
 pub fn opened(message: &str) -> SessionEvent {
