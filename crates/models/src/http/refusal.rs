@@ -86,7 +86,7 @@ fn names(body: &Value, code: &str) -> bool {
     [error.get("code"), error.get("type")].into_iter().flatten().any(|word| word.as_str() == Some(code))
 }
 
-/// One line of at most [`MAX_MESSAGE_CHARS`] characters in which nothing looks like a key or a link.
+/// One line of at most `MAX_MESSAGE_CHARS` characters in which nothing looks like a key or a link.
 pub fn clean(text: &str, key: Option<&str>) -> String {
     let hidden;
     let text = match key {
