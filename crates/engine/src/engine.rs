@@ -291,7 +291,11 @@ impl Engine {
         session: &SessionId,
     ) -> Result<SessionRecord, EngineError> {
         let record = self.parts.store.session(workspace, session).await?;
-        record.ok_or(EngineError::SessionNotFound)
+        let record = record.ok_or(EngineError::SessionNotFound)?;
+        if record.unsettled {
+            self.parts.store.settle_planted(record.key).await?;
+        }
+        Ok(record)
     }
 
     async fn ask<T>(

@@ -3,7 +3,9 @@
 //! A tool part is in exactly one of the states of the protocol; what cannot happen (an approval without its id,
 //! an output without its input) cannot be written.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -160,143 +162,153 @@ impl ToolState {
 /// clients are ignored.
 #[derive(Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct FlatPart {
+struct FlatPart<'a> {
     #[serde(rename = "type")]
-    kind: String,
+    kind: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
+    id: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
+    text: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_name: Option<String>,
+    tool_name: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<ToolCallId>,
+    tool_call_id: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<String>,
+    state: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    input: Option<Value>,
+    input: Option<Cow<'a, Value>>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    raw_input: Option<Value>,
+    raw_input: Option<Cow<'a, Value>>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    output: Option<Value>,
+    output: Option<Cow<'a, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     preliminary: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error_text: Option<String>,
+    error_text: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    approval: Option<Approval>,
+    approval: Option<Cow<'a, Approval>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    source_id: Option<String>,
+    source_id: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    media_type: Option<String>,
+    media_type: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
+    url: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
+    title: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    filename: Option<String>,
+    filename: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    data: Option<Value>,
+    data: Option<Cow<'a, Value>>,
 }
 
 /// `null` is a value here, not an absence.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'static, Value>>, D::Error> {
+    Value::deserialize(deserializer).map(|value| Some(Cow::Owned(value)))
+}
+
+fn text(text: &str) -> Option<Cow<'_, str>> {
+    Some(Cow::Borrowed(text))
+}
+
+fn value(value: &Value) -> Option<Cow<'_, Value>> {
+    Some(Cow::Borrowed(value))
 }
 
 impl Serialize for Part {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut flat = FlatPart::default();
-        match self.clone() {
-            Self::Text { text, state } => {
-                "text".clone_into(&mut flat.kind);
-                flat.text = Some(text);
-                flat.state = state_name(state);
-            }
-            Self::Reasoning { id, text, state } => {
-                "reasoning".clone_into(&mut flat.kind);
-                flat.id = id;
-                flat.text = Some(text);
-                flat.state = state_name(state);
-            }
-            Self::File { media_type, url, filename } => {
-                "file".clone_into(&mut flat.kind);
-                flat.media_type = Some(media_type);
-                flat.url = Some(url);
-                flat.filename = filename;
-            }
-            Self::SourceUrl { source_id, url, title } => {
-                "source-url".clone_into(&mut flat.kind);
-                flat.source_id = Some(source_id);
-                flat.url = Some(url);
-                flat.title = title;
-            }
-            Self::SourceDocument { source_id, media_type, title, filename } => {
-                "source-document".clone_into(&mut flat.kind);
-                flat.source_id = Some(source_id);
-                flat.media_type = Some(media_type);
-                flat.title = Some(title);
-                flat.filename = filename;
-            }
-            Self::StepStart => "step-start".clone_into(&mut flat.kind),
-            Self::Data { name, id, data } => {
-                flat.kind = format!("data-{name}");
-                flat.id = id;
-                flat.data = Some(data);
-            }
-            Self::Tool(tool) => tool.flatten_into(&mut flat),
-        }
-        if flat.kind.is_empty() {
-            return Err(ser::Error::custom("a part without a type"));
-        }
+        let flat = match self {
+            Self::Text { text: said, state } => FlatPart {
+                kind: "text".into(),
+                text: text(said),
+                state: state_name(*state),
+                ..Default::default()
+            },
+            Self::Reasoning { id, text: said, state } => FlatPart {
+                kind: "reasoning".into(),
+                id: id.as_deref().and_then(text),
+                text: text(said),
+                state: state_name(*state),
+                ..Default::default()
+            },
+            Self::File { media_type, url, filename } => FlatPart {
+                kind: "file".into(),
+                media_type: text(media_type),
+                url: text(url),
+                filename: filename.as_deref().and_then(text),
+                ..Default::default()
+            },
+            Self::SourceUrl { source_id, url, title } => FlatPart {
+                kind: "source-url".into(),
+                source_id: text(source_id),
+                url: text(url),
+                title: title.as_deref().and_then(text),
+                ..Default::default()
+            },
+            Self::SourceDocument { source_id, media_type, title, filename } => FlatPart {
+                kind: "source-document".into(),
+                source_id: text(source_id),
+                media_type: text(media_type),
+                title: text(title),
+                filename: filename.as_deref().and_then(text),
+                ..Default::default()
+            },
+            Self::StepStart => FlatPart { kind: "step-start".into(), ..Default::default() },
+            Self::Data { name, id, data } => FlatPart {
+                kind: format!("data-{name}").into(),
+                id: id.as_deref().and_then(text),
+                data: value(data),
+                ..Default::default()
+            },
+            Self::Tool(tool) => tool.flat(),
+        };
         flat.serialize(serializer)
     }
 }
 
 impl ToolPart {
-    fn flatten_into(self, flat: &mut FlatPart) {
-        flat.kind = format!("tool-{}", self.tool);
-        flat.tool_call_id = Some(self.call);
-        let state = match self.state {
-            ToolState::InputStreaming { raw } => {
-                flat.input = json::partial(&raw);
-                flat.raw_input = (!raw.is_empty()).then_some(Value::String(raw));
-                "input-streaming"
-            }
-            ToolState::InputAvailable { input } => {
-                flat.input = Some(input);
-                "input-available"
-            }
-            ToolState::ApprovalRequested { input, approval } => {
-                flat.input = Some(input);
-                flat.approval = Some(Approval { id: approval, approved: None, reason: None });
-                "approval-requested"
-            }
-            ToolState::ApprovalResponded { input, approval } => {
-                flat.input = Some(input);
-                flat.approval = Some(approval);
-                "approval-responded"
-            }
-            ToolState::OutputAvailable { input, output, preliminary, approval } => {
-                flat.input = Some(input);
-                flat.output = Some(output);
-                flat.preliminary = preliminary.then_some(true);
-                flat.approval = approval;
-                "output-available"
-            }
-            ToolState::OutputError { input, error_text, approval } => {
-                flat.input = input;
-                flat.error_text = Some(error_text);
-                flat.approval = approval;
-                "output-error"
-            }
-            ToolState::OutputDenied { input, approval } => {
-                flat.input = Some(input);
-                flat.approval = approval;
-                "output-denied"
-            }
+    fn flat(&self) -> FlatPart<'_> {
+        let flat = FlatPart {
+            kind: format!("tool-{}", self.tool).into(),
+            tool_call_id: text(self.call.as_str()),
+            input: self.state.input().and_then(value),
+            ..Default::default()
         };
-        flat.state = Some(state.to_owned());
+        let record = |approval: &Option<Approval>| approval.clone().map(Cow::Owned);
+        match &self.state {
+            ToolState::InputStreaming { raw } => FlatPart {
+                state: text("input-streaming"),
+                input: json::partial(raw).map(Cow::Owned),
+                raw_input: (!raw.is_empty()).then(|| Cow::Owned(Value::String(raw.clone()))),
+                ..flat
+            },
+            ToolState::InputAvailable { .. } => FlatPart { state: text("input-available"), ..flat },
+            ToolState::ApprovalRequested { approval, .. } => FlatPart {
+                state: text("approval-requested"),
+                approval: Some(Cow::Owned(Approval { id: approval.clone(), approved: None, reason: None })),
+                ..flat
+            },
+            ToolState::ApprovalResponded { approval, .. } => FlatPart {
+                state: text("approval-responded"),
+                approval: Some(Cow::Borrowed(approval)),
+                ..flat
+            },
+            ToolState::OutputAvailable { output, preliminary, approval, .. } => FlatPart {
+                state: text("output-available"),
+                output: value(output),
+                preliminary: preliminary.then_some(true),
+                approval: record(approval),
+                ..flat
+            },
+            ToolState::OutputError { error_text, approval, .. } => FlatPart {
+                state: text("output-error"),
+                error_text: text(error_text),
+                approval: record(approval),
+                ..flat
+            },
+            ToolState::OutputDenied { approval, .. } => {
+                FlatPart { state: text("output-denied"), approval: record(approval), ..flat }
+            }
+        }
     }
 }
 
@@ -306,45 +318,47 @@ impl<'de> Deserialize<'de> for Part {
     }
 }
 
-impl TryFrom<FlatPart> for Part {
+impl TryFrom<FlatPart<'_>> for Part {
     type Error = String;
 
-    fn try_from(mut flat: FlatPart) -> Result<Self, String> {
+    fn try_from(mut flat: FlatPart<'_>) -> Result<Self, String> {
         let kind = std::mem::take(&mut flat.kind);
-        Ok(match kind.as_str() {
-            "text" => {
-                Self::Text { state: text_state(&kind, flat.state)?, text: need(&kind, "text", flat.text)? }
-            }
-            "reasoning" => Self::Reasoning {
-                id: flat.id,
+        let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
+        Ok(match &*kind {
+            "text" => Self::Text {
                 state: text_state(&kind, flat.state)?,
-                text: need(&kind, "text", flat.text)?,
+                text: need(&kind, "text", owned(flat.text))?,
+            },
+            "reasoning" => Self::Reasoning {
+                id: owned(flat.id),
+                state: text_state(&kind, flat.state)?,
+                text: need(&kind, "text", owned(flat.text))?,
             },
             "file" => Self::File {
-                media_type: need(&kind, "mediaType", flat.media_type)?,
-                url: need(&kind, "url", flat.url)?,
-                filename: flat.filename,
+                media_type: need(&kind, "mediaType", owned(flat.media_type))?,
+                url: need(&kind, "url", owned(flat.url))?,
+                filename: owned(flat.filename),
             },
             "source-url" => Self::SourceUrl {
-                source_id: need(&kind, "sourceId", flat.source_id)?,
-                url: need(&kind, "url", flat.url)?,
-                title: flat.title,
+                source_id: need(&kind, "sourceId", owned(flat.source_id))?,
+                url: need(&kind, "url", owned(flat.url))?,
+                title: owned(flat.title),
             },
             "source-document" => Self::SourceDocument {
-                source_id: need(&kind, "sourceId", flat.source_id)?,
-                media_type: need(&kind, "mediaType", flat.media_type)?,
-                title: need(&kind, "title", flat.title)?,
-                filename: flat.filename,
+                source_id: need(&kind, "sourceId", owned(flat.source_id))?,
+                media_type: need(&kind, "mediaType", owned(flat.media_type))?,
+                title: need(&kind, "title", owned(flat.title))?,
+                filename: owned(flat.filename),
             },
             "step-start" => Self::StepStart,
             "dynamic-tool" => {
-                let tool = need(&kind, "toolName", flat.tool_name.take())?;
+                let tool = need(&kind, "toolName", owned(flat.tool_name.take()))?;
                 Self::Tool(ToolPart::from_flat(&kind, tool, flat)?)
             }
             other => {
                 if let Some(name) = other.strip_prefix("data-") {
-                    let data = need(&kind, "data", flat.data)?;
-                    Self::Data { name: name.to_owned(), id: flat.id, data }
+                    let data = need(&kind, "data", flat.data)?.into_owned();
+                    Self::Data { name: name.to_owned(), id: owned(flat.id), data }
                 } else if let Some(tool) = other.strip_prefix("tool-") {
                     Self::Tool(ToolPart::from_flat(&kind, tool.to_owned(), flat)?)
                 } else {
@@ -356,11 +370,13 @@ impl TryFrom<FlatPart> for Part {
 }
 
 impl ToolPart {
-    fn from_flat(kind: &str, tool: String, flat: FlatPart) -> Result<Self, String> {
-        let input = |input: Option<Value>| need(kind, "input", input);
+    fn from_flat(kind: &str, tool: String, flat: FlatPart<'_>) -> Result<Self, String> {
+        let plain = |value: Option<Cow<'_, Value>>| value.map(Cow::into_owned);
+        let input = |input: Option<Cow<'_, Value>>| need(kind, "input", plain(input));
+        let record = flat.approval.map(Cow::into_owned);
         let state = match flat.state.as_deref() {
             Some("input-streaming") => ToolState::InputStreaming {
-                raw: match flat.raw_input {
+                raw: match plain(flat.raw_input) {
                     Some(Value::String(raw)) => raw,
                     _ => flat.input.map(|input| input.to_string()).unwrap_or_default(),
                 },
@@ -368,30 +384,31 @@ impl ToolPart {
             Some("input-available") => ToolState::InputAvailable { input: input(flat.input)? },
             Some("approval-requested") => ToolState::ApprovalRequested {
                 input: input(flat.input)?,
-                approval: need(kind, "approval", flat.approval)?.id,
+                approval: need(kind, "approval", record)?.id,
             },
             Some("approval-responded") => ToolState::ApprovalResponded {
                 input: input(flat.input)?,
-                approval: need(kind, "approval", flat.approval)?,
+                approval: need(kind, "approval", record)?,
             },
             Some("output-available") => ToolState::OutputAvailable {
-                input: flat.input.unwrap_or(Value::Null),
-                output: flat.output.unwrap_or(Value::Null),
+                input: plain(flat.input).unwrap_or(Value::Null),
+                output: plain(flat.output).unwrap_or(Value::Null),
                 preliminary: flat.preliminary.unwrap_or(false),
-                approval: flat.approval,
+                approval: record,
             },
             Some("output-error") => ToolState::OutputError {
-                input: flat.input.or(flat.raw_input),
-                error_text: need(kind, "errorText", flat.error_text)?,
-                approval: flat.approval,
+                input: plain(flat.input.or(flat.raw_input)),
+                error_text: need(kind, "errorText", flat.error_text)?.into_owned(),
+                approval: record,
             },
             Some("output-denied") => {
-                ToolState::OutputDenied { input: flat.input.unwrap_or(Value::Null), approval: flat.approval }
+                ToolState::OutputDenied { input: plain(flat.input).unwrap_or(Value::Null), approval: record }
             }
             Some(other) => return Err(format!("a `{kind}` part has the unknown state `{other}`")),
             None => return Err(format!("a `{kind}` part needs `state`")),
         };
-        Ok(Self { tool, call: need(kind, "toolCallId", flat.tool_call_id)?, state })
+        let call = need(kind, "toolCallId", flat.tool_call_id)?;
+        Ok(Self { tool, call: ToolCallId::new(&*call), state })
     }
 }
 
@@ -399,14 +416,14 @@ fn need<T>(kind: &str, field: &str, value: Option<T>) -> Result<T, String> {
     value.ok_or_else(|| format!("a `{kind}` part needs `{field}`"))
 }
 
-fn state_name(state: Option<TextState>) -> Option<String> {
+fn state_name(state: Option<TextState>) -> Option<Cow<'static, str>> {
     state.map(|state| match state {
-        TextState::Streaming => "streaming".to_owned(),
-        TextState::Done => "done".to_owned(),
+        TextState::Streaming => Cow::Borrowed("streaming"),
+        TextState::Done => Cow::Borrowed("done"),
     })
 }
 
-fn text_state(kind: &str, state: Option<String>) -> Result<Option<TextState>, String> {
+fn text_state(kind: &str, state: Option<Cow<'_, str>>) -> Result<Option<TextState>, String> {
     match state.as_deref() {
         None => Ok(None),
         Some("streaming") => Ok(Some(TextState::Streaming)),

@@ -5,6 +5,7 @@ mod interactions;
 mod log;
 mod messages;
 mod migrate;
+mod planted;
 mod reader;
 mod runs;
 mod sessions;

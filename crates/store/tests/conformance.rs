@@ -51,6 +51,7 @@ macro_rules! all_cases {
             text_of_every_kind_survives
             a_user_message_makes_the_session_and_is_its_leaf
             a_planted_history_is_a_branch
+            a_long_planted_history_gets_its_rows_afterwards_and_once
             a_run_is_running_parked_running_and_ended
             the_answer_replaces_itself_when_the_run_goes_on
             usage_is_added_up_and_notes_keep_the_newest

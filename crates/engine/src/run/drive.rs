@@ -60,7 +60,8 @@ pub(crate) async fn drive(
                 frame.finish_step()?;
                 turn.model_said(call_model(run, frame, writer, offer).await?);
             }
-            Step::CallTools(calls) => call_tools(run, frame, writer, calls, answers).await?,
+            // On the heap: most of the time a run waits for its model, and should be small then.
+            Step::CallTools(calls) => Box::pin(call_tools(run, frame, writer, calls, answers)).await?,
             Step::Park(questions) => {
                 for call in questions {
                     frame.ask(run.parts.ids.approval(), call)?;

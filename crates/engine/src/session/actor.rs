@@ -131,7 +131,7 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
     loop {
         if actor.live.is_none() {
             if let Some((request, reply)) = actor.waiting.pop_front() {
-                let result = actor.send(request).await;
+                let result = Box::pin(actor.send(request)).await;
                 drop(reply.send(result));
                 continue;
             }
@@ -141,9 +141,10 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
         }
         tokio::select! {
             biased;
-            left = ended(&mut actor.live) => actor.run_ended(left).await,
+            left = ended(&mut actor.live) => Box::pin(actor.run_ended(left)).await,
             command = mailbox.recv() => match command {
-                Some(command) => actor.handle(command).await,
+                // On the heap, for the moment it takes: an actor that only waits stays small.
+                Some(command) => Box::pin(actor.handle(command)).await,
                 None => return,
             },
         }
@@ -284,7 +285,11 @@ impl Actor {
     }
 
     pub(super) async fn record(&self) -> Result<Option<SessionRecord>, EngineError> {
-        Ok(self.parts.store.session(&self.name.0, &self.name.1).await?)
+        let record = self.parts.store.session(&self.name.0, &self.name.1).await?;
+        if let Some(SessionRecord { unsettled: true, key, .. }) = record {
+            self.parts.store.settle_planted(key).await?;
+        }
+        Ok(record)
     }
 
     /// The session with no question waiting, ready for a new run.
@@ -336,6 +341,7 @@ impl Actor {
         let mut frame = Frame::new(run.message.clone());
         frame.open(self.start_metadata(&agent)).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
+        let planted = matches!(events.first(), Some(SessionEvent::HistoryPlanted { .. }));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
             answers: run.answers.clone(),
@@ -346,9 +352,23 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
         writer.append(events, Vec::new()).await?;
+        if planted {
+            self.settle_later(&writer);
+        }
         let turn = Turn::new(agent.max_steps);
         self.spawn(run, agent, writer, frame, turn, history);
         Ok(viewer)
+    }
+
+    /// A long planted history gets its rows while the answer is already on its way.
+    fn settle_later(&self, writer: &LogWriter) {
+        let Some(key) = writer.log().key() else { return };
+        let store = Arc::clone(&self.parts.store);
+        self.parts.tasks.spawn(async move {
+            if let Err(error) = store.settle_planted(key).await {
+                tracing::warn!(%error, "a planted history has not got all its rows yet");
+            }
+        });
     }
 
     fn start_metadata(&self, agent: &AgentDefinition) -> Map<String, Value> {

@@ -282,32 +282,62 @@ fn earlier(bytes: &Bytes, messages: &[&RawValue]) -> Earlier {
 }
 
 #[derive(Deserialize)]
-struct Planted {
-    id: String,
+struct Planted<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
     role: Role,
     metadata: Option<Value>,
-    parts: Vec<Value>,
+    #[serde(borrow)]
+    parts: Vec<PlantedPart<'a>>,
+}
+
+/// Of a part, what text and files have.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PlantedPart<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    media_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    url: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    filename: Option<Cow<'a, str>>,
 }
 
 /// Text and files of an earlier message, marked as the client's; calls and results are not believed.
 fn planted(raw: &[u8]) -> Result<Option<UiMessage>, String> {
-    let message: Planted =
+    let message: Planted<'_> =
         serde_json::from_slice(raw).map_err(|error| format!("An earlier message is not valid: {error}."))?;
     let id = MessageId::from_outside(&message.id).map_err(|error| format!("The message id {error}."))?;
     if message.role == Role::System {
         return Ok(None);
     }
-    let parts: Vec<_> = message
-        .parts
-        .into_iter()
-        .filter(|part| matches!(part.get("type").and_then(Value::as_str), Some("text" | "file")))
-        .map(serde_json::from_value::<Part>)
-        .collect::<Result<_, _>>()
-        .map_err(|error| format!("An earlier message is not valid: {error}."))?;
+    let mut parts = Vec::with_capacity(message.parts.len());
+    for part in message.parts {
+        parts.extend(planted_part(part)?);
+    }
     let mut metadata = match message.metadata {
         Some(Value::Object(metadata)) => metadata,
         _ => serde_json::Map::new(),
     };
     metadata.insert("origin".to_owned(), Value::from("client"));
     Ok(Some(UiMessage { id, role: message.role, metadata: Some(metadata.into()), parts }))
+}
+
+fn planted_part(part: PlantedPart<'_>) -> Result<Option<Part>, String> {
+    match (&*part.kind, part.text, part.media_type, part.url) {
+        ("text", Some(text), ..) => Ok(Some(Part::Text { text: text.into_owned(), state: None })),
+        ("file", _, Some(media_type), Some(url)) => Ok(Some(Part::File {
+            media_type: media_type.into_owned(),
+            url: url.into_owned(),
+            filename: part.filename.map(Cow::into_owned),
+        })),
+        ("text" | "file", ..) => {
+            Err(format!("An earlier message is not valid: a `{}` part lacks its content.", part.kind))
+        }
+        _ => Ok(None),
+    }
 }

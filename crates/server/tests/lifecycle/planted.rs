@@ -86,3 +86,23 @@ async fn a_body_with_one_message_instead_of_a_list_is_taken() {
     }
     assert_eq!(last_sent(&app), ["user: first", "assistant: One.", "user: second"]);
 }
+
+#[tokio::test]
+async fn a_long_planted_chat_is_answered_at_once_and_all_there_afterwards() {
+    let app = TestApp::scripted([says("Now."), says("Next.")]).await;
+    let earlier: Vec<_> = (0..300)
+        .map(|n| {
+            let role = if n % 2 == 0 { "user" } else { "assistant" };
+            json!({ "id": format!("h{n}"), "role": role, "parts": [{ "type": "text", "text": format!("old {n}") }] })
+        })
+        .collect();
+    let body = body_with(earlier, testkit::user("u", "And now?"));
+    assert_eq!(app.main.post(&body).await.status, 200);
+    assert_eq!(last_sent(&app).len(), 301);
+    let kept = app.main.history().await;
+    assert_eq!(kept.len(), 302);
+    assert_eq!((kept[0].id.as_str(), kept[299].id.as_str(), kept[300].id.as_str()), ("h0", "h299", "u"));
+    let next = json!({ "id": "chat", "messages": [testkit::user("v", "More?")] });
+    assert_eq!(app.main.post(&next).await.status, 200);
+    assert_eq!(last_sent(&app).len(), 303, "the model is sent all of it");
+}

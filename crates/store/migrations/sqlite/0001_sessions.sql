@@ -12,6 +12,9 @@ CREATE TABLE sessions (
     leaf          INTEGER,             -- messages.node
     high_water    INTEGER NOT NULL,    -- no event was told under a higher number
     last_run      TEXT,                -- runs.message of the newest run
+    planted       INTEGER,             -- how many planted messages have their rows; NULL when all have
+    planted_tail  INTEGER,             -- messages.node of the last of them
+    planted_child INTEGER,             -- messages.node of what hangs behind the last planted message
     UNIQUE (workspace, id)
 );
 CREATE INDEX sessions_by_time ON sessions (workspace, updated_at DESC, key DESC);

@@ -9,6 +9,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{interactions, json, signed};
 use crate::{SessionKey, StoreError};
 
+/// A history of up to this many messages gets its rows with the event.
+const PLANTED_AT_ONCE: usize = 64;
+
 /// What the events of one append change in the session's own row; written once, at the end.
 #[derive(Default)]
 pub(super) struct SessionPatch {
@@ -16,6 +19,9 @@ pub(super) struct SessionPatch {
     added: usize,
     title: Option<String>,
     last_run: Option<MessageId>,
+    /// A long history was planted; its rows come later.
+    planted: bool,
+    planted_child: Option<i64>,
     /// Whether a person would call the session changed.
     changed: bool,
 }
@@ -34,6 +40,11 @@ impl SessionPatch {
         at: Timestamp,
         high_water: i64,
     ) -> Result<(), StoreError> {
+        if self.planted {
+            connection
+                .prepare_cached("UPDATE sessions SET planted = 0, planted_child = ?2 WHERE key = ?1")?
+                .execute(params![session.0, self.planted_child])?;
+        }
         let known = if self.changed || self.last_run.is_some() {
             connection
                 .prepare_cached(
@@ -70,10 +81,15 @@ pub(super) fn apply(
     match &entry.event {
         SessionEvent::HistoryPlanted { messages } => plant(connection, session, patch, entry.at, messages),
         SessionEvent::MessageAccepted { message, revision, parent } => {
-            let parent = parent.as_ref().map(|parent| node(connection, session, parent)).transpose()?;
+            let parent = match parent {
+                Some(_) if patch.planted => None,
+                Some(parent) => Some(node(connection, session, parent)?),
+                None => None,
+            };
             let body = json(message)?;
             let node = insert_message(connection, session, &message.id, &body, *revision, parent, entry.at)?;
             patch.leaf(node, 1);
+            patch.planted_child = Some(node);
             patch.title = patch.title.take().or_else(|| title_of(message));
             Ok(())
         }
@@ -204,6 +220,11 @@ fn plant(
     at: Timestamp,
     messages: &[UiMessage],
 ) -> Result<(), StoreError> {
+    if messages.len() > PLANTED_AT_ONCE {
+        patch.planted = true;
+        patch.added += messages.len();
+        return Ok(());
+    }
     let mut parent = None;
     for message in messages {
         parent = Some(insert_message(connection, session, &message.id, &json(message)?, 0, parent, at)?);
@@ -243,7 +264,7 @@ fn put_answer(
     Ok(())
 }
 
-fn insert_message(
+pub(super) fn insert_message(
     connection: &Connection,
     session: SessionKey,
     id: &MessageId,

@@ -25,6 +25,10 @@ impl Messages for SqliteStore {
             .await
     }
 
+    async fn settle_planted(&self, key: SessionKey) -> Result<(), StoreError> {
+        self.settle(key).await
+    }
+
     async fn branch(
         &self,
         key: SessionKey,

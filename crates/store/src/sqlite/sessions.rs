@@ -8,7 +8,7 @@ use super::{SqliteStore, apply::node, runs::status, unsigned};
 use crate::{SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
 const COLUMNS: &str = "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
-    m.id, m.revision, s.high_water, s.last_run, r.status";
+    m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL";
 const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -137,6 +137,7 @@ fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
         message_count: unsigned(row.get(6)?),
         active_leaf: leaf.zip(revision).map(|(id, revision)| MessageRef { id: MessageId::new(id), revision }),
         high_water: unsigned(row.get(9)?),
+        unsettled: row.get(12)?,
         last_run: match last_run.zip(run_status) {
             Some((id, name)) => Some((MessageId::new(id), status(&name)?)),
             None => None,

@@ -152,6 +152,30 @@ pub async fn a_planted_history_is_a_branch(place: &Place) {
     assert_eq!((session.message_count, session.active_leaf), (4, Some(first("u"))));
 }
 
+pub async fn a_long_planted_history_gets_its_rows_afterwards_and_once(place: &Place) {
+    let store = place.open();
+    let mut script = Script::new(&store, "s");
+    let messages: Vec<_> = (0..700).map(|n| user(&format!("h{n}"), "old")).collect();
+    let events = vec![SessionEvent::HistoryPlanted { messages }, accepted("u", 0, Some(first("h699")))];
+    let key = script.append(events).await;
+    let session = record(&store, key).await;
+    assert!(session.unsettled);
+    assert_eq!((session.message_count, session.active_leaf), (701, Some(first("u"))));
+
+    // Several at once, as a reader and the background do.
+    let mut settling = JoinSet::new();
+    for _ in 0..4 {
+        let store = Arc::clone(&store);
+        settling.spawn(async move { store.settle_planted(key).await });
+    }
+    settling.join_all().await.into_iter().for_each(|result| result.unwrap());
+    assert!(!record(&store, key).await.unsettled);
+    let expected: Vec<_> = (0..700).map(|n| format!("h{n}.0")).chain(["u.0".to_owned()]).collect();
+    assert_eq!(branch_ids(&store, key, &first("u")).await, expected);
+    store.settle_planted(key).await.unwrap();
+    assert_eq!(record(&store, key).await.message_count, 701);
+}
+
 pub async fn a_run_is_running_parked_running_and_ended(place: &Place) {
     let store = place.open();
     let mut script = Script::new(&store, "s");
