@@ -11,6 +11,8 @@ pub enum Name {
     Fold,
     /// The conformance suite, five times in a row
     Conformance,
+    /// 500 times kill -9 at any moment, under a mixed load: nothing that was seen is lost
+    Crash,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -40,6 +42,21 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
         }),
         Name::Conformance => (0..5).try_for_each(|_| {
             steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))
+        }),
+        Name::Crash => steps.run("crash", |notes| {
+            let mut tests = cargo(project);
+            tests.args([
+                "test",
+                "--release",
+                "--package",
+                "concertino",
+                "--test",
+                "crash",
+                "--",
+                "--nocapture",
+            ]);
+            tests.env("CRASH_KILLS", std::env::var("CRASH_KILLS").unwrap_or_else(|_| "500".to_owned()));
+            rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Ignored => steps.run("ignored", |notes| {
             let mut tests = cargo(project);

@@ -38,10 +38,6 @@ enum Command {
     Token(commands::token::TokenCommand),
 }
 
-/// Half the time and less memory than the system's own, under many small allocations.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = config::Config::read(arguments.flags).and_then(|config| {

@@ -1,5 +1,7 @@
 //! The agents a person can talk to.
 
+use std::sync::{Arc, LazyLock};
+
 use crate::EngineError;
 
 /// An agent at work has a role, a set of tools and limits.
@@ -13,15 +15,19 @@ pub struct AgentDefinition {
 
 const MAX_STEPS: u32 = 50;
 
+static GENERAL: LazyLock<Arc<AgentDefinition>> = LazyLock::new(|| {
+    Arc::new(AgentDefinition {
+        name: "general".to_owned(),
+        display_name: "General".to_owned(),
+        prompt: include_str!("agents/builtin/general.md").trim_end().to_owned(),
+        max_steps: MAX_STEPS,
+    })
+});
+
 /// The main agent of a request; a session without a choice talks to `general`.
-pub(crate) fn main_agent(name: Option<&str>) -> Result<AgentDefinition, EngineError> {
+pub(crate) fn main_agent(name: Option<&str>) -> Result<Arc<AgentDefinition>, EngineError> {
     match name {
-        None | Some("general" | "main" | "master") => Ok(AgentDefinition {
-            name: "general".to_owned(),
-            display_name: "General".to_owned(),
-            prompt: include_str!("agents/builtin/general.md").trim_end().to_owned(),
-            max_steps: MAX_STEPS,
-        }),
+        None | Some("general" | "main" | "master") => Ok(Arc::clone(&GENERAL)),
         Some(other) => Err(EngineError::InvalidMessage(format!(
             "There is no agent named \"{other}\". The agents are: general."
         ))),

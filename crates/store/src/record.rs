@@ -68,7 +68,7 @@ pub struct RunRecord {
     pub status: RunStatus,
     /// Its first event.
     pub first_seq: Seq,
-    /// Its newest `RunResumed`, 0 if it never paused.
+    /// The `RunResumed` of its newest pause or end that was followed by more, 0 if it never paused.
     pub last_resume: Seq,
     pub options: RunOptions,
 }

@@ -12,7 +12,10 @@ use store::{NewToken, SqliteStore, Tokens};
 use tempfile::TempDir;
 use tools::{AnyTool, Group, Limits, Registry};
 
-use crate::{Answer, Caller, Chat, CountingIds, FixedClock, Listening, Turn};
+use crate::{
+    Answer, Caller, Chat, CountingIds, FixedClock, Listening, Turn,
+    faults::{Faults, FaultyStore},
+};
 
 /// The token of the default workspace when authentication is on.
 const TOKEN: &str = "token-of-the-default-workspace";
@@ -41,6 +44,7 @@ struct Setup {
     tools: Vec<Arc<dyn AnyTool>>,
     ids: Arc<CountingIds>,
     clock: Arc<FixedClock>,
+    faults: Option<Faults>,
 }
 
 pub struct Builder {
@@ -99,6 +103,13 @@ impl Builder {
         self
     }
 
+    /// The server's store fails and waits as these say; the app's own `store` never does.
+    #[must_use]
+    pub fn faults(mut self, faults: &Faults) -> Self {
+        self.setup.faults = Some(faults.clone());
+        self
+    }
+
     pub async fn start(self) -> TestApp {
         let folder = tempfile::tempdir().unwrap();
         TestApp::start(self.setup, self.script, self.model, folder).await
@@ -118,6 +129,7 @@ impl TestApp {
             tools: Vec::new(),
             ids: Arc::default(),
             clock: Arc::default(),
+            faults: None,
         };
         Builder { setup, script: Scripted::new([]), model: None }
     }
@@ -129,7 +141,10 @@ impl TestApp {
             tools.register(Arc::clone(tool)).unwrap();
         }
         let engine = Engine::new(EngineParts {
-            store: Arc::clone(&store) as _,
+            store: match &setup.faults {
+                Some(faults) => Arc::new(FaultyStore::new(Arc::clone(&store) as _, faults)),
+                None => Arc::clone(&store) as _,
+            },
             model: model.unwrap_or_else(|| Arc::new(script.clone())),
             tools,
             clock: Arc::clone(&setup.clock) as _,

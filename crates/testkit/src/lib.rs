@@ -14,6 +14,7 @@ mod answer;
 mod app;
 mod caller;
 mod chat;
+pub mod faults;
 pub mod fixed;
 pub mod frames;
 pub mod grammar;
@@ -23,6 +24,7 @@ mod played;
 pub mod strict;
 pub mod tools;
 mod turn;
+pub mod upstream;
 
 pub use answer::Answer;
 pub use app::{Builder, HeldWrites, TestApp};

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// What is ready together is appended together.
-const READY: usize = 256;
+const READY: usize = 32;
 
 /// A call whose arguments are still arriving.
 struct OpenCall {

@@ -108,7 +108,7 @@ pub(crate) async fn call_tools(
                     frame.progress(&call, output)?;
                 }
             }
-            Some(answer) = answers.recv() => take_answer(frame, writer, answer).await?,
+            Some(answer) = answers.recv() => take_answer(frame, writer, *answer).await?,
             Some(done) = running.join_next() => {
                 if let Ok((place, outcome)) = done {
                     outcomes[place] = Some(outcome);
@@ -123,7 +123,7 @@ pub(crate) async fn call_tools(
 }
 
 /// Answers to questions of this run that come while other calls of the step are running.
-pub(crate) type Answers = mpsc::Receiver<LiveAnswer>;
+pub(crate) type Answers = mpsc::Receiver<Box<LiveAnswer>>;
 
 pub(crate) struct LiveAnswer {
     pub(crate) approval: ApprovalId,

@@ -21,7 +21,7 @@ use crate::{agents::AgentDefinition, engine::Parts, session::log::LogWriter};
 pub(crate) struct RunCtx {
     pub(crate) parts: Arc<Parts>,
     pub(crate) run: RunId,
-    pub(crate) agent: AgentDefinition,
+    pub(crate) agent: Arc<AgentDefinition>,
     pub(crate) options: RunOptions,
     /// The branch before this run's message.
     pub(crate) history: Arc<Vec<Arc<ModelMessage>>>,
@@ -67,7 +67,7 @@ pub(crate) async fn drive(
                     frame.ask(run.parts.ids.approval(), call)?;
                 }
                 while let Ok(answer) = answers.try_recv() {
-                    take_answer(frame, writer, answer).await?;
+                    take_answer(frame, writer, *answer).await?;
                 }
                 let calls = resume::plan(frame, &run.parts.tools, Why::Asked);
                 if calls.iter().any(|call| call.plan.is_ready()) {

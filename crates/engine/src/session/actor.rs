@@ -10,7 +10,7 @@ use protocol::{
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
-use store::{RunRecord, RunStatus, SessionRecord, SessionTarget};
+use store::{RunRecord, RunStatus, SessionRecord, SessionTarget, StoreError};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
@@ -122,11 +122,11 @@ pub(super) struct Live {
     pub(super) run: RunRecord,
     pub(super) log: Arc<SessionLog>,
     cancel: CancellationToken,
-    pub(super) answers: mpsc::Sender<LiveAnswer>,
+    pub(super) answers: mpsc::Sender<Box<LiveAnswer>>,
     task: JoinHandle<Left>,
 }
 
-pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc::Receiver<Command>) {
+pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc::Receiver<Box<Command>>) {
     let mut actor = Actor { parts, name, live: None, waiting: VecDeque::new(), stops: Vec::new() };
     loop {
         if actor.live.is_none() {
@@ -144,7 +144,14 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
             left = ended(&mut actor.live) => Box::pin(actor.run_ended(left)).await,
             command = mailbox.recv() => match command {
                 // On the heap, for the moment it takes: an actor that only waits stays small.
-                Some(command) => Box::pin(actor.handle(command)).await,
+                Some(command) => Box::pin(async {
+                    // Readers see the end of a run a moment before its task is done; to them it is over.
+                    if actor.live.as_ref().is_some_and(|live| live.log.is_over()) {
+                        let left = ended(&mut actor.live).await;
+                        actor.run_ended(left).await;
+                    }
+                    actor.handle(*command).await;
+                }).await,
                 None => return,
             },
         }
@@ -158,7 +165,7 @@ async fn ended(live: &mut Option<Live>) -> Vec<LiveAnswer> {
             Ok(mut left) => {
                 left.writer.log().close();
                 left.answers.close();
-                std::iter::from_fn(|| left.answers.try_recv().ok()).collect()
+                std::iter::from_fn(|| left.answers.try_recv().ok()).map(|answer| *answer).collect()
             }
             Err(error) => {
                 tracing::error!(%error, "a run's task ended without giving its log back");
@@ -176,7 +183,8 @@ impl Actor {
         if !self.stops.is_empty() {
             let stopped = self.was_stopped().await;
             for reply in self.stops.drain(..) {
-                drop(reply.send(stopped.as_ref().copied().map_err(|_| EngineError::ShuttingDown)));
+                let failed = || StoreError::Unavailable("it is not known whether the run was stopped".into());
+                drop(reply.send(stopped.as_ref().copied().map_err(|_| failed().into())));
             }
         }
         for LiveAnswer { approval, decision, reply } in left {
@@ -185,13 +193,15 @@ impl Actor {
         }
     }
 
-    /// Whether the run that ended was stopped; one that paused in the meantime is stopped now.
+    /// Whether the run that ended was stopped; one that paused or broke off in the meantime is stopped now.
     async fn was_stopped(&self) -> Result<bool, EngineError> {
         let Some(record) = self.record().await? else { return Ok(false) };
         match record.last_run {
-            Some((_, RunStatus::Parked)) => self.withdraw(&record, RunEnd::Cancelled).await,
+            Some((_, RunStatus::Parked | RunStatus::Running)) => {
+                self.withdraw(&record, RunEnd::Cancelled).await
+            }
             Some((_, RunStatus::Ended(end))) => Ok(end == RunEnd::Cancelled),
-            Some((_, RunStatus::Running)) | None => Ok(false),
+            None => Ok(false),
         }
     }
 
@@ -324,7 +334,7 @@ impl Actor {
         mut events: Vec<SessionEvent>,
         answers: MessageRef,
         options: RunOptions,
-        agent: AgentDefinition,
+        agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
         let high_water = end.high_water;
         let log = self.open_log(end);
@@ -385,7 +395,7 @@ impl Actor {
     fn spawn(
         &mut self,
         run: RunRecord,
-        agent: AgentDefinition,
+        agent: Arc<AgentDefinition>,
         writer: LogWriter,
         frame: Frame,
         turn: Turn,
@@ -424,10 +434,12 @@ impl Actor {
         let log = self.open_log(&record.into());
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
         let events = frame.take();
-        run.last_resume = high_water + events.len() as Seq;
+        if why == Why::Asked {
+            run.last_resume = high_water + events.len() as Seq;
+        }
         run.status = RunStatus::Running;
         let reading = Reading { view: View::Continuation, last_resume: run.last_resume, edge: high_water };
-        let viewer = Viewer::new(log, run.last_resume - 1, run.message.clone(), reading);
+        let viewer = Viewer::new(log, run.last_resume.saturating_sub(1), run.message.clone(), reading);
         writer.append(events, Vec::new()).await?;
         let calls = resume::plan(&frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
@@ -435,7 +447,7 @@ impl Actor {
         Ok(viewer)
     }
 
-    async fn recover(&mut self) -> Result<(), EngineError> {
+    pub(super) async fn recover(&mut self) -> Result<(), EngineError> {
         if self.live.is_some() {
             return Ok(());
         }
@@ -448,11 +460,17 @@ impl Actor {
 
     /// A question that waits is moot: its calls are denied and the run ends.
     pub(super) async fn withdraw(&self, record: &SessionRecord, end: RunEnd) -> Result<bool, EngineError> {
-        let Some((id, RunStatus::Parked)) = &record.last_run else { return Ok(false) };
+        let (id, waits) = match &record.last_run {
+            Some((id, RunStatus::Parked)) => (id, true),
+            // Left behind by a store that failed: nothing runs, and a stop ends it.
+            Some((id, RunStatus::Running)) if self.live.is_none() && end == RunEnd::Cancelled => (id, false),
+            _ => return Ok(false),
+        };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
         let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
         let (why, frame_end) = match end {
-            RunEnd::Cancelled => ("stopped instead of answered", FrameEnd::Cancelled),
+            RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
+            RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),
             _ => (
                 "the person sent something else instead of answering",
                 FrameEnd::Finished { reason: FinishReason::Other },

@@ -113,12 +113,12 @@ impl Actor {
     /// One answer, from any surface: to a run that waits, or to one whose other calls are still running.
     pub(super) async fn answer_or_hand_over(&mut self, answer: LiveAnswer) {
         let answer = match &self.live {
-            Some(live) => match live.answers.try_send(answer) {
+            Some(live) => match live.answers.try_send(Box::new(answer)) {
                 Ok(()) => return,
                 Err(TrySendError::Full(answer)) => {
                     return drop(answer.reply.send(Err(EngineError::Busy)));
                 }
-                Err(TrySendError::Closed(answer)) => answer,
+                Err(TrySendError::Closed(answer)) => *answer,
             },
             None => answer,
         };

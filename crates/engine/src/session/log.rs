@@ -59,11 +59,13 @@ pub(crate) struct Visible {
     pub(crate) closed: bool,
 }
 
-/// Whether the flusher knows of deltas that wait, and whether storing was given up.
+/// Whether the flusher knows of deltas that wait, whether storing was given up, and whether the run has parked or
+/// ended.
 #[derive(Default)]
 struct Flags {
     dirty: AtomicBool,
     broken: AtomicBool,
+    over: AtomicBool,
 }
 
 struct State {
@@ -173,6 +175,11 @@ impl SessionLog {
     pub(crate) fn break_off(&self) {
         self.flags.broken.store(true, Ordering::Release);
         self.close();
+    }
+
+    /// The pause or the end of the run is stored; its task has nothing left to do.
+    pub(crate) fn is_over(&self) -> bool {
+        self.flags.over.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_broken(&self) -> bool {
@@ -374,6 +381,9 @@ impl LogWriter {
             self.log.flush(messages, last_of_run).await?;
         } else {
             self.flusher.remember(&self.log);
+        }
+        if last_of_run {
+            self.log.flags.over.store(true, Ordering::Release);
         }
         self.log.visible.send_modify(|visible| visible.seq = pushed.last);
         Ok(pushed.last)

@@ -39,7 +39,8 @@ pub(crate) struct Registry {
 }
 
 struct Entry {
-    mailbox: mpsc::Sender<Command>,
+    /// Boxed: a channel reserves room for many, and most sessions never use it.
+    mailbox: mpsc::Sender<Box<Command>>,
     /// The log of the run that is on.
     log: Weak<SessionLog>,
 }
@@ -61,11 +62,11 @@ impl Registry {
             parts.tasks.spawn(actor::run(Arc::clone(parts), name.clone(), mailbox));
             Entry { mailbox: sender, log: Weak::new() }
         });
-        actor.mailbox.try_send(command).map_err(|_| EngineError::QueueFull(MAILBOX))
+        actor.mailbox.try_send(Box::new(command)).map_err(|_| EngineError::QueueFull(MAILBOX))
     }
 
     /// An idle actor leaves, unless somebody has just written to it.
-    pub(crate) fn leave(&self, name: &SessionName, mailbox: &mpsc::Receiver<Command>) -> bool {
+    pub(crate) fn leave(&self, name: &SessionName, mailbox: &mpsc::Receiver<Box<Command>>) -> bool {
         let mut live = self.live.lock();
         if mailbox.is_empty() {
             live.remove(name);

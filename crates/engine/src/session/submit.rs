@@ -1,5 +1,7 @@
 //! A user's message: new, sent again, or edited; and which message an answer is made for.
 
+use std::sync::Arc;
+
 use protocol::{
     MessageId, MessageRef, Part, Role, RunOptions, SessionEvent, UiMessage,
     project::chat::{Reading, View},
@@ -19,7 +21,7 @@ impl Actor {
         record: Option<SessionRecord>,
         submit: Submit,
         options: RunOptions,
-        agent: AgentDefinition,
+        agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
         let Some(record) = record else {
             return self.submit_first(submit, options, agent).await;
@@ -57,7 +59,7 @@ impl Actor {
         &mut self,
         submit: Submit,
         options: RunOptions,
-        agent: AgentDefinition,
+        agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
         let Submit { message, earlier, .. } = submit;
         let earlier = earlier().map_err(EngineError::InvalidMessage)?;

@@ -65,6 +65,8 @@ impl Viewer {
                     self.ended = true;
                     return Some(Err(ViewError::BrokenOff));
                 }
+                // What else is ready at this moment leaves in the same write.
+                tokio::task::yield_now().await;
                 continue;
             }
             let found = match self.log.find(self.cursor, visible.seq, &self.message, &self.reading) {

@@ -16,7 +16,9 @@ use super::{
 use crate::EngineError;
 
 impl Actor {
-    pub(super) async fn watch(&self, after: Option<Seq>) -> Result<Option<Viewer>, EngineError> {
+    pub(super) async fn watch(&mut self, after: Option<Seq>) -> Result<Option<Viewer>, EngineError> {
+        // What a store that failed left behind goes on as soon as somebody looks.
+        self.recover().await?;
         match (&self.live, after) {
             (Some(live), None) => Ok(Some(live.watch())),
             (Some(live), Some(after)) => {

@@ -67,6 +67,10 @@ impl Call {
     pub async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         loop {
             if let Some(event) = self.events.pop_front() {
+                if !self.spoke {
+                    // Never sent again, and it may be as long as the chat.
+                    self.body = Bytes::new();
+                }
                 self.spoke = true;
                 return Some(Ok(event));
             }

@@ -112,7 +112,8 @@ pub enum View {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     pub view: View,
-    /// The number of the newest [`SessionEvent::RunResumed`] of the message when the reader came, 0 if none.
+    /// Where a person last let the run go on: the number of that [`SessionEvent::RunResumed`] when the reader came,
+    /// 0 if none. Going on after a crash is nothing a reader is told about.
     pub last_resume: Seq,
     /// The end of the log when the reader came: what is older is replay.
     pub edge: Seq,
@@ -122,7 +123,7 @@ impl Reading {
     /// Whether the reader is told this event.
     pub fn tells(&self, seq: Seq, event: &SessionEvent) -> bool {
         match event {
-            SessionEvent::RunResumed { .. } => self.view == View::Continuation,
+            SessionEvent::RunResumed { .. } => self.view == View::Continuation && seq == self.last_resume,
             // A pause or an end that was followed by more is not an end.
             SessionEvent::RunParked { .. } | SessionEvent::FrameClosed { .. } => seq > self.last_resume,
             SessionEvent::DataPushed { transient: true, .. } => seq > self.edge,

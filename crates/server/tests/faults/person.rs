@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use testkit::{
     Answer, Chat,
     frames::{Frame, Frames},
-    protocol::{Chunk, ErrorCode, MessageFold, MessageId, Part, Role, ToolState, UiMessage, message::Approval},
+    protocol::{
+        Chunk, ErrorCode, MessageFold, MessageId, Part, Role, ToolState, UiMessage, message::Approval,
+    },
     strict, user,
 };
 
@@ -21,12 +23,17 @@ pub struct Person {
 }
 
 /// What came of one request for a stream.
+#[allow(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
 pub enum Heard {
     Refused(ErrorCode),
     /// 204: nothing to follow.
     Nothing,
     /// Everything up to `[DONE]`; the last chunk is how it ended.
-    Stream { message: UiMessage, end: Chunk<'static>, seqs: Vec<u64> },
+    Stream {
+        message: UiMessage,
+        end: Chunk<'static>,
+        seqs: Vec<u64>,
+    },
 }
 
 impl Person {
@@ -87,7 +94,12 @@ impl Person {
                 Heard::Stream { .. } => self.reload().await,
                 Heard::Nothing => panic!("{what}: no answer"),
                 Heard::Refused(ErrorCode::SessionBusy) => self.follow().await,
-                Heard::Refused(ErrorCode::StoreUnavailable | ErrorCode::ShuttingDown) => self.reload().await,
+                Heard::Refused(ErrorCode::StoreUnavailable) => self.reload().await,
+                // The answer arrived before, and the run has ended in the meantime.
+                Heard::Refused(ErrorCode::NothingToContinue) => {
+                    self.reload().await;
+                    return self.chat.messages().pop().unwrap();
+                }
                 Heard::Refused(code) => panic!("{what}: refused with {code:?}"),
             }
         }
@@ -183,13 +195,7 @@ impl Person {
     }
 
     /// Asks until it is answered; these codes are answers, too.
-    pub async fn ask(
-        &mut self,
-        method: &str,
-        path: &str,
-        body: Option<Value>,
-        fine: &[ErrorCode],
-    ) -> Answer {
+    pub async fn ask(&mut self, method: &str, path: &str, body: Option<Value>, fine: &[ErrorCode]) -> Answer {
         let what = format!("{method} {path}");
         let json = [("content-type", "application/json")];
         for _ in 0..TRIES {
@@ -205,7 +211,7 @@ impl Person {
             }
             self.tally.refused += 1;
             match code {
-                ErrorCode::StoreUnavailable | ErrorCode::ShuttingDown => {}
+                ErrorCode::StoreUnavailable => {}
                 ErrorCode::SessionBusy => Box::pin(self.follow()).await,
                 code => panic!("{what}: refused with {code:?}: {}", answer.body),
             }

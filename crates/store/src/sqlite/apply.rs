@@ -121,7 +121,9 @@ pub(super) fn apply(
         SessionEvent::RunResumed { message, .. } => {
             connection
                 .prepare_cached(
-                    "UPDATE runs SET status = 'running', ended_at = NULL, last_resume = ?3
+                    // After a crash it was running: clients still go on from where a person let it go on.
+                    "UPDATE runs SET status = 'running', ended_at = NULL,
+                       last_resume = CASE status WHEN 'running' THEN last_resume ELSE ?3 END
                      WHERE session = ?1 AND message = ?2",
                 )?
                 .execute(params![session.0, message.as_str(), signed(entry.seq)])?;

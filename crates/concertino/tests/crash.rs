@@ -1,0 +1,164 @@
+//! Killed at any moment, the server loses nothing that anybody saw.
+//!
+//! The real binary runs against a scripted model server; clients drive a mix of turns and take their streams up
+//! again after every SIGKILL. What each of them saw is held against the database and the API. `CRASH_KILLS` and
+//! `CRASH_SEED` make it longer and different; `cargo xtask soak crash` does.
+
+#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+
+#[path = "crash/audit.rs"]
+mod audit;
+#[path = "crash/client.rs"]
+mod client;
+#[path = "crash/course.rs"]
+mod course;
+#[path = "crash/dice.rs"]
+mod dice;
+#[path = "crash/follow.rs"]
+mod follow;
+#[path = "crash/http.rs"]
+mod http;
+#[path = "crash/load.rs"]
+mod load;
+#[path = "crash/process.rs"]
+mod process;
+#[path = "crash/tab.rs"]
+mod tab;
+#[path = "crash/world.rs"]
+mod world;
+
+use std::{sync::Arc, time::Duration};
+
+use audit::Audit;
+use client::Client;
+use dice::Dice;
+use load::Kind;
+use process::Process;
+use testkit::upstream::Upstream;
+use tokio::{
+    task::{JoinSet, block_in_place},
+    time::{sleep, timeout},
+};
+use world::{PATIENCE, Stage, World};
+
+const CLIENTS: usize = 6;
+/// Kills between two rests.
+const ROUND: u64 = 10;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_that_was_seen_is_lost_whenever_the_server_is_killed() {
+    let kills = number("CRASH_KILLS", 15);
+    let seed = number("CRASH_SEED", 1);
+    let mut dice = Dice::new(seed);
+    let upstream = Upstream::start().await;
+    let mut process = Process::new(upstream.base_url(), &mut dice);
+    let world = Arc::new(World::new(process.url()));
+    let audit = Audit::new(Arc::clone(&world));
+    block_in_place(|| process.start());
+    world.up.send_replace(true);
+    let mut clients = JoinSet::new();
+    for number in 0..CLIENTS {
+        let client = Client::new(format!("c{number}"), Arc::clone(&world), dice.another());
+        clients.spawn(client.run(number));
+    }
+
+    let mut killed = 0;
+    while killed < kills && !world.is_hopeless() {
+        wait_for_the_moment(&world, &mut dice).await;
+        block_in_place(|| process.kill());
+        world.up.send_replace(false);
+        killed += 1;
+        // Now and then the next process does not even get to listen.
+        while killed < kills && dice.percent(10) {
+            drop(process.launch());
+            sleep(Duration::from_millis(dice.between(0, 40))).await;
+            block_in_place(|| process.kill());
+            killed += 1;
+            world.count("killed while starting", 1);
+        }
+        block_in_place(|| process.start());
+        world.up.send_replace(true);
+        block_in_place(|| audit.file(&process.database()));
+        if killed % ROUND == 0 || killed == kills {
+            rest(&world, &process, &audit).await;
+        }
+    }
+    world.count("kills", killed);
+
+    world.stage.send_replace(Stage::Over);
+    while clients.join_next().await.is_some() {}
+    audit.answer_open_questions(&world.sessions()).await;
+    world.touch_all();
+    audit.whole(&process.database(), &process.folder().join("copy.db")).await;
+    for (call, texts) in upstream.results() {
+        if texts.len() != 1 {
+            world.wrong(format!("the model was told different results of {call}: {texts:?}"));
+        }
+    }
+    world.count("model calls", upstream.calls() as u64);
+    conclude(&world, &process, seed, kills);
+}
+
+/// Any time, soon after the start, or right when a client has got something that must not be lost.
+async fn wait_for_the_moment(world: &World, dice: &mut Dice) {
+    let (soon, later) = (dice.between(0, 20), dice.between(20, 400));
+    match dice.between(0, 3) {
+        0 => sleep(Duration::from_millis(soon)).await,
+        1 => {
+            let boundaries = world.boundaries(dice.between(1, 15));
+            // Not all clients may be in a turn.
+            timeout(Duration::from_millis(400), boundaries).await.unwrap_or_default();
+        }
+        _ => sleep(Duration::from_millis(later)).await,
+    }
+}
+
+/// Everybody finishes the turn at hand; then everything is looked at.
+async fn rest(world: &World, process: &Process, audit: &Audit) {
+    world.stage.send_replace(Stage::Rest);
+    let mut busy = world.busy.subscribe();
+    if timeout(PATIENCE, busy.wait_for(|busy| *busy == 0)).await.is_err() {
+        world.wrong("a turn does not come to its end although the server runs".to_owned());
+    }
+    audit.whole(&process.database(), &process.folder().join("copy.db")).await;
+    world.stage.send_replace(Stage::Go);
+}
+
+/// Says what was done, and fails if it was too little or anything was wrong.
+fn conclude(world: &World, process: &Process, seed: u64, kills: u64) {
+    let complaints = process.complaints();
+    for line in complaints
+        .lines()
+        .filter(|line| ["panicked", " ERROR ", " WARN "].iter().any(|word| line.contains(word)))
+    {
+        world.wrong(format!("the server complains: {line}"));
+    }
+    let recovered: u64 = complaints
+        .lines()
+        .filter_map(|line| line.strip_prefix("Taking up ")?.split(' ').next()?.parse::<u64>().ok())
+        .sum();
+    world.count("runs taken up after a crash", recovered);
+    let tally = world.tally();
+    let turns: u64 = tally.turns.values().sum();
+    println!("crash: seed {seed}, {turns} turns completed");
+    for (kind, turns) in &tally.turns {
+        println!("  {turns:>8} turns: {}", kind.name());
+    }
+    for (what, count) in &tally.counts {
+        println!("  {count:>8} {what}");
+    }
+    println!("  {:>8} violations", world.violations());
+    assert_eq!(world.violations(), 0, "see above");
+
+    let count = |what: &str| tally.counts.get(what).copied().unwrap_or(0);
+    assert_eq!(count("kills"), kills);
+    assert!(turns >= 2 * kills, "too few turns to mean anything: {turns}");
+    assert!(Kind::ALL.iter().all(|kind| tally.turns.contains_key(kind)), "every kind of turn was taken");
+    assert!(recovered >= kills / 2, "too few runs were cut by a kill: {recovered}");
+    assert!(count("streams cut by a kill") >= kills / 2, "too few streams were cut by a kill");
+    assert!(count("boundary events verified") >= 5 * turns, "too little was verified");
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}

@@ -1,0 +1,118 @@
+//! The real binary on one port and one data folder, started and killed again and again.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{BufRead, BufReader},
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use crate::dice::Dice;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_concertino");
+/// How long a start may take, recovery included.
+const START: Duration = Duration::from_secs(30);
+
+pub struct Process {
+    folder: tempfile::TempDir,
+    address: String,
+    upstream: String,
+    child: Option<Child>,
+}
+
+impl Process {
+    pub fn new(upstream: String, dice: &mut Dice) -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), address: free_address(dice), upstream, child: None }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.folder.path().join("data/concertino.db")
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Everything the processes complained about so far.
+    pub fn complaints(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default()
+    }
+
+    /// Begins a start without waiting for anything; gives what it prints.
+    pub fn launch(&mut self) -> mpsc::Receiver<String> {
+        assert!(self.child.is_none(), "one at a time");
+        let complaints: File =
+            OpenOptions::new().create(true).append(true).open(self.folder.path().join("stderr")).unwrap();
+        let mut command = Command::new(BINARY);
+        command
+            .arg("serve")
+            .current_dir(self.folder.path())
+            .env("CONCERTINO_DATA_DIR", self.folder.path().join("data"))
+            .env("CONCERTINO_LISTEN", &self.address)
+            .env("CONCERTINO_AUTH", "off")
+            .env("CONCERTINO_ENABLE", "conformance")
+            .env("CONCERTINO_LOG", "warn")
+            .env("OPENAI_BASE_URL", &self.upstream)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(complaints);
+        for name in ["CONCERTINO_MODEL", "CONCERTINO_TOKEN", "OPENAI_API_KEY", "OPENAI_MODEL", "MODEL"] {
+            command.env_remove(name);
+        }
+        let mut child = command.spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        self.child = Some(child);
+        let (tell, lines) = mpsc::channel();
+        // Ends with the process, whose output it reads.
+        thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                // Nobody has to listen.
+                drop(tell.send(line));
+            }
+        });
+        lines
+    }
+
+    /// Starts and waits until it listens.
+    pub fn start(&mut self) {
+        let lines = self.launch();
+        match lines.recv_timeout(START) {
+            Ok(line) => assert!(line.contains(&self.address), "{line}"),
+            Err(error) => panic!("the server does not start ({error}): {}", self.complaints()),
+        }
+    }
+
+    /// SIGKILL: no handler runs, nothing is flushed.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Below the range from which the system takes ports for outgoing connections, so that the port is still free after
+/// each restart.
+fn free_address(dice: &mut Dice) -> String {
+    for _ in 0..200 {
+        let address = format!("127.0.0.1:{}", dice.between(20_000, 31_000));
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
+    panic!("no port is free");
+}

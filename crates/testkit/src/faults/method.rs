@@ -1,0 +1,88 @@
+//! Every method of a store, by name.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Method {
+    Session,
+    SessionByKey,
+    Sessions,
+    RenameSession,
+    ChooseBranch,
+    DeleteSession,
+    Message,
+    SettlePlanted,
+    Branch,
+    BranchAfter,
+    RunOfMessage,
+    RunAnswering,
+    Running,
+    Interaction,
+    InteractionsOfMessage,
+    Append,
+    ReadLog,
+    IsStored,
+    LatestData,
+    UsageOfSession,
+    Token,
+    Tokens,
+    AddToken,
+    RemoveToken,
+}
+
+impl Method {
+    pub const ALL: [Self; 24] = [
+        Self::Session,
+        Self::SessionByKey,
+        Self::Sessions,
+        Self::RenameSession,
+        Self::ChooseBranch,
+        Self::DeleteSession,
+        Self::Message,
+        Self::SettlePlanted,
+        Self::Branch,
+        Self::BranchAfter,
+        Self::RunOfMessage,
+        Self::RunAnswering,
+        Self::Running,
+        Self::Interaction,
+        Self::InteractionsOfMessage,
+        Self::Append,
+        Self::ReadLog,
+        Self::IsStored,
+        Self::LatestData,
+        Self::UsageOfSession,
+        Self::Token,
+        Self::Tokens,
+        Self::AddToken,
+        Self::RemoveToken,
+    ];
+
+    /// Those that serving a chat calls; the rest belongs to other commands or to the start of the process.
+    pub fn is_of_a_chat(self) -> bool {
+        match self {
+            Self::Session
+            | Self::Sessions
+            | Self::RenameSession
+            | Self::ChooseBranch
+            | Self::DeleteSession
+            | Self::Message
+            | Self::SettlePlanted
+            | Self::Branch
+            | Self::BranchAfter
+            | Self::RunOfMessage
+            | Self::RunAnswering
+            | Self::Interaction
+            | Self::InteractionsOfMessage
+            | Self::Append
+            | Self::ReadLog
+            | Self::IsStored
+            | Self::LatestData
+            | Self::Token => true,
+            Self::SessionByKey
+            | Self::Running
+            | Self::UsageOfSession
+            | Self::Tokens
+            | Self::AddToken
+            | Self::RemoveToken => false,
+        }
+    }
+}

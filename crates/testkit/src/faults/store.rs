@@ -1,0 +1,194 @@
+//! A store that works like the one inside it, unless a rule says otherwise.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use protocol::{
+    ApprovalId, MessageId, MessageRef, Seq, SessionId, Timestamp, WorkspaceId, event::LogEntry,
+    interaction::Interaction,
+};
+use serde_json::Value;
+use store::{
+    Append, Interactions, Log, MessageRecord, Messages, NewToken, RunRecord, Runs, SessionKey, SessionPage,
+    SessionRecord, Sessions, Store, StoreError, TokenRecord, Tokens, UsageTotal,
+};
+
+use super::{Answer, Faults, Method, fault};
+
+pub struct FaultyStore {
+    inner: Arc<dyn Store>,
+    faults: Faults,
+}
+
+impl FaultyStore {
+    pub fn new(inner: Arc<dyn Store>, faults: &Faults) -> Self {
+        Self { inner, faults: faults.clone() }
+    }
+
+    async fn call<T>(
+        &self,
+        method: Method,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let answer = self.faults.before(method).await?;
+        let result = call.await;
+        match answer {
+            Answer::Told => result,
+            Answer::Lost => Err(fault(method)),
+        }
+    }
+}
+
+#[async_trait]
+impl Sessions for FaultyStore {
+    async fn session(
+        &self,
+        workspace: &WorkspaceId,
+        id: &SessionId,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        self.call(Method::Session, self.inner.session(workspace, id)).await
+    }
+
+    async fn session_by_key(&self, key: SessionKey) -> Result<Option<SessionRecord>, StoreError> {
+        self.call(Method::SessionByKey, self.inner.session_by_key(key)).await
+    }
+
+    async fn sessions(
+        &self,
+        workspace: &WorkspaceId,
+        before: Option<(Timestamp, SessionKey)>,
+        limit: u32,
+    ) -> Result<SessionPage, StoreError> {
+        self.call(Method::Sessions, self.inner.sessions(workspace, before, limit)).await
+    }
+
+    async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError> {
+        self.call(Method::RenameSession, self.inner.rename_session(key, title)).await
+    }
+
+    async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError> {
+        self.call(Method::ChooseBranch, self.inner.choose_branch(key, at)).await
+    }
+
+    async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError> {
+        self.call(Method::DeleteSession, self.inner.delete_session(key)).await
+    }
+}
+
+#[async_trait]
+impl Messages for FaultyStore {
+    async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError> {
+        self.call(Method::Message, self.inner.message(key, id)).await
+    }
+
+    async fn settle_planted(&self, key: SessionKey) -> Result<(), StoreError> {
+        self.call(Method::SettlePlanted, self.inner.settle_planted(key)).await
+    }
+
+    async fn branch(
+        &self,
+        key: SessionKey,
+        leaf: &MessageRef,
+        limit: u32,
+    ) -> Result<Vec<MessageRecord>, StoreError> {
+        self.call(Method::Branch, self.inner.branch(key, leaf, limit)).await
+    }
+
+    async fn branch_after(
+        &self,
+        key: SessionKey,
+        leaf: &MessageRef,
+        stop: Option<&MessageRef>,
+    ) -> Result<Vec<MessageRecord>, StoreError> {
+        self.call(Method::BranchAfter, self.inner.branch_after(key, leaf, stop)).await
+    }
+}
+
+#[async_trait]
+impl Runs for FaultyStore {
+    async fn run_of_message(
+        &self,
+        key: SessionKey,
+        message: &MessageId,
+    ) -> Result<Option<RunRecord>, StoreError> {
+        self.call(Method::RunOfMessage, self.inner.run_of_message(key, message)).await
+    }
+
+    async fn run_answering(
+        &self,
+        key: SessionKey,
+        user: &MessageRef,
+    ) -> Result<Option<RunRecord>, StoreError> {
+        self.call(Method::RunAnswering, self.inner.run_answering(key, user)).await
+    }
+
+    async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
+        self.call(Method::Running, self.inner.running()).await
+    }
+}
+
+#[async_trait]
+impl Interactions for FaultyStore {
+    async fn interaction(
+        &self,
+        workspace: &WorkspaceId,
+        id: &ApprovalId,
+    ) -> Result<Option<(SessionId, Interaction)>, StoreError> {
+        self.call(Method::Interaction, self.inner.interaction(workspace, id)).await
+    }
+
+    async fn interactions_of_message(
+        &self,
+        key: SessionKey,
+        message: &MessageId,
+    ) -> Result<Vec<Interaction>, StoreError> {
+        self.call(Method::InteractionsOfMessage, self.inner.interactions_of_message(key, message)).await
+    }
+}
+
+#[async_trait]
+impl Log for FaultyStore {
+    async fn append(&self, append: Arc<Append>) -> Result<SessionKey, StoreError> {
+        self.call(Method::Append, self.inner.append(append)).await
+    }
+
+    async fn read_log(
+        &self,
+        key: SessionKey,
+        after: Seq,
+        max_bytes: usize,
+    ) -> Result<Vec<LogEntry>, StoreError> {
+        self.call(Method::ReadLog, self.inner.read_log(key, after, max_bytes)).await
+    }
+
+    async fn is_stored(&self, key: SessionKey, seq: Seq) -> Result<bool, StoreError> {
+        self.call(Method::IsStored, self.inner.is_stored(key, seq)).await
+    }
+
+    async fn latest_data(&self, key: SessionKey, name: &str) -> Result<Option<Value>, StoreError> {
+        self.call(Method::LatestData, self.inner.latest_data(key, name)).await
+    }
+
+    async fn usage_of_session(&self, key: SessionKey) -> Result<UsageTotal, StoreError> {
+        self.call(Method::UsageOfSession, self.inner.usage_of_session(key)).await
+    }
+}
+
+#[async_trait]
+impl Tokens for FaultyStore {
+    async fn token(&self, sha256: &[u8; 32]) -> Result<Option<TokenRecord>, StoreError> {
+        self.call(Method::Token, self.inner.token(sha256)).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
+        self.call(Method::Tokens, self.inner.tokens()).await
+    }
+
+    async fn add_token(&self, token: NewToken) -> Result<TokenRecord, StoreError> {
+        self.call(Method::AddToken, self.inner.add_token(token)).await
+    }
+
+    async fn remove_token(&self, id: i64) -> Result<bool, StoreError> {
+        self.call(Method::RemoveToken, self.inner.remove_token(id)).await
+    }
+}

@@ -1,0 +1,126 @@
+//! A model server that does what the user's message says: chat completions over real HTTP, for tests that need the
+//! whole binary.
+//!
+//! The [`Script`] travels in the user's text, so one server serves any number of chats at once and keeps nothing
+//! between two calls but what it needs to tell on itself. Which step comes next follows from the request alone:
+//! the first step whose calls do not all have a result yet. The same request gets the same answer.
+
+mod reply;
+mod request;
+mod script;
+
+pub use script::{Act, Script};
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use axum::{
+    Json, Router,
+    body::Body,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::post,
+};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, task::JoinSet};
+
+use request::Asked;
+
+/// A model server on a loopback port; ends with its owner.
+pub struct Upstream {
+    address: SocketAddr,
+    book: Arc<Book>,
+    _server: JoinSet<()>,
+}
+
+/// What the server was asked and told, over all calls.
+#[derive(Default)]
+struct Book {
+    calls: AtomicUsize,
+    /// Every text that was ever given as the result of a call; more than one means that a result changed.
+    results: Mutex<BTreeMap<String, BTreeSet<String>>>,
+    /// How often a step was begun, for what goes wrong only the first few times.
+    attempts: Mutex<HashMap<(String, usize), u32>>,
+}
+
+impl Upstream {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let book = Arc::<Book>::default();
+        let router =
+            Router::new().route("/v1/chat/completions", post(complete)).with_state(Arc::clone(&book));
+        let mut server = JoinSet::new();
+        server.spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { address, book, _server: server }
+    }
+
+    /// What goes into `OPENAI_BASE_URL`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// How many calls it got.
+    pub fn calls(&self) -> usize {
+        self.book.calls.load(Ordering::Relaxed)
+    }
+
+    /// Every text that was given as the result of each call, by the id of the call.
+    pub fn results(&self) -> BTreeMap<String, BTreeSet<String>> {
+        self.book.results.lock().clone()
+    }
+}
+
+impl Book {
+    /// How often this step was begun before.
+    fn attempt(&self, script: &str, step: usize) -> u32 {
+        let mut attempts = self.attempts.lock();
+        let attempt = attempts.entry((script.to_owned(), step)).or_default();
+        *attempt += 1;
+        *attempt - 1
+    }
+
+    fn remember(&self, results: Vec<(String, String)>) {
+        let mut all = self.results.lock();
+        for (call, text) in results {
+            all.entry(call).or_default().insert(text);
+        }
+    }
+}
+
+async fn complete(State(book): State<Arc<Book>>, Json(body): Json<Value>) -> Response {
+    book.calls.fetch_add(1, Ordering::Relaxed);
+    let asked = match Asked::read(&body) {
+        Ok(asked) => asked,
+        Err(wrong) => return refuse(400, &wrong),
+    };
+    let attempt = book.attempt(&asked.text, asked.step);
+    book.remember(asked.results);
+    let fallback = [Act::Text { text: "There is nothing left to do.".to_owned() }];
+    let acts = asked.script.steps.get(asked.step).map_or(fallback.as_slice(), Vec::as_slice);
+    let failure = acts.iter().find_map(|act| match act {
+        Act::Fail { status, first } if attempt < *first => Some(*status),
+        _ => None,
+    });
+    match failure {
+        Some(status) => refuse(status, "the script says so"),
+        None => {
+            let pieces = reply::pieces(acts, asked.script.pace_ms, asked.script.piece, asked.calls, attempt);
+            let headers = [(header::CONTENT_TYPE, "text/event-stream")];
+            (headers, Body::from_stream(reply::play(pieces))).into_response()
+        }
+    }
+}
+
+fn refuse(status: u16, message: &str) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, Json(json!({ "error": { "message": message } }))).into_response()
+}
