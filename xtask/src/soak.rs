@@ -13,6 +13,10 @@ pub enum Name {
     Conformance,
     /// 500 times kill -9 at any moment, under a mixed load: nothing that was seen is lost
     Crash,
+    /// Every store call failing once, at random and for long; upstreams that cut at every byte
+    Faults,
+    /// A run dropped and resumed at every event, by our fold and by the real clients
+    Resume,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -56,6 +60,21 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
                 "--nocapture",
             ]);
             tests.env("CRASH_KILLS", std::env::var("CRASH_KILLS").unwrap_or_else(|_| "500".to_owned()));
+            rust_tests::run_counted(&mut tests, notes)
+        }),
+        Name::Faults => steps.run("faults", |notes| {
+            let mut tests = cargo(project);
+            tests.args(["test", "--package", "server", "--test", "faults", "--", "--nocapture"]);
+            tests.env("FAULT_ROUNDS", std::env::var("FAULT_ROUNDS").unwrap_or_else(|_| "20".to_owned()));
+            rust_tests::run_counted(&mut tests, notes)
+        }),
+        Name::Resume => steps.run("resume", |notes| {
+            let mut tests = cargo(project);
+            tests.args(["test", "--package", "server", "--test", "resume_everywhere", "--", "--nocapture"]);
+            tests.env("RESUME_ALL", "1");
+            if let Some(node) = &node {
+                tests.env("CONCERTINO_TEST_NODE", node.program());
+            }
             rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Ignored => steps.run("ignored", |notes| {

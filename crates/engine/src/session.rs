@@ -2,6 +2,7 @@
 
 pub(crate) mod actor;
 mod answer;
+mod begin;
 pub(crate) mod flush;
 pub(crate) mod log;
 mod merge;

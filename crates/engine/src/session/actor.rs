@@ -4,13 +4,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use protocol::{
-    ApprovalId, FinishReason, FrameEnd, MessageId, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
-    WhenBusy,
-    project::chat::{Reading, View},
-};
-use serde_json::{Map, Value, json};
-use store::{RunRecord, RunStatus, SessionRecord, SessionTarget, StoreError};
+use protocol::{ApprovalId, MessageId, MessageRef, RunEnd, Seq, WhenBusy};
+use store::{RunRecord, RunStatus, SessionRecord, StoreError};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
@@ -18,30 +13,20 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    log::{LogWriter, SessionLog},
+    log::SessionLog,
     registry::SessionName,
     request::{Decision, SendKind, SendRequest, Submit},
     subscribe::Viewer,
 };
 use crate::{
     EngineError,
-    agents::{AgentDefinition, main_agent},
-    context::{cache::History, history},
+    agents::main_agent,
     engine::Parts,
-    run::{
-        call_tools::LiveAnswer,
-        drive::RunCtx,
-        frame::Frame,
-        lifecycle::{self, Left},
-        resume::{self, Why},
-        turn::Turn,
-    },
+    run::{call_tools::LiveAnswer, lifecycle::Left},
 };
 
 /// How many messages may wait behind a run.
 const WAITING: usize = 16;
-/// How many answers may wait for a run to write them down.
-const ANSWERS: usize = 16;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
 
@@ -77,53 +62,20 @@ pub(crate) enum Command {
 
 pub(crate) struct Actor {
     pub(super) parts: Arc<Parts>,
-    name: SessionName,
+    pub(super) name: SessionName,
     pub(super) live: Option<Live>,
     waiting: VecDeque<(SendRequest, Reply<Viewer>)>,
     /// Told when the present run has ended.
     stops: Vec<Reply<bool>>,
 }
 
-/// Where a session's log goes on.
-pub(super) struct LogEnd {
-    target: SessionTarget,
-    high_water: Seq,
-}
-
-impl LogEnd {
-    fn is_new(&self) -> bool {
-        matches!(self.target, SessionTarget::New { .. })
-    }
-}
-
-/// What the messages of a session's first append mean to a model.
-fn history_of(events: &[SessionEvent]) -> History {
-    let mut messages = Vec::new();
-    for event in events {
-        match event {
-            SessionEvent::HistoryPlanted { messages: planted } => {
-                planted.iter().for_each(|message| history::add(&mut messages, message));
-            }
-            SessionEvent::MessageAccepted { message, .. } => history::add(&mut messages, message),
-            _ => {}
-        }
-    }
-    Arc::new(messages.into_iter().map(Arc::new).collect())
-}
-
-impl From<&SessionRecord> for LogEnd {
-    fn from(record: &SessionRecord) -> Self {
-        Self { target: SessionTarget::Known(record.key), high_water: record.high_water }
-    }
-}
-
 /// The run that is on.
 pub(super) struct Live {
     pub(super) run: RunRecord,
     pub(super) log: Arc<SessionLog>,
-    cancel: CancellationToken,
+    pub(super) cancel: CancellationToken,
     pub(super) answers: mpsc::Sender<Box<LiveAnswer>>,
-    task: JoinHandle<Left>,
+    pub(super) task: JoinHandle<Left>,
 }
 
 pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc::Receiver<Box<Command>>) {
@@ -311,185 +263,6 @@ impl Actor {
         }
     }
 
-    /// The end of the log of a session that does not exist yet.
-    pub(super) fn no_log(&self) -> LogEnd {
-        let (workspace, id) = self.name.clone();
-        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0 }
-    }
-
-    pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
-        SessionLog::new(
-            Arc::clone(&self.parts.store),
-            Arc::clone(&self.parts.clock),
-            self.parts.settings.profile,
-            end.target.clone(),
-            end.high_water,
-        )
-    }
-
-    /// Records what led to the run and the run itself in one go, and starts it.
-    pub(super) async fn start(
-        &mut self,
-        end: &LogEnd,
-        mut events: Vec<SessionEvent>,
-        answers: MessageRef,
-        options: RunOptions,
-        agent: Arc<AgentDefinition>,
-    ) -> Result<Viewer, EngineError> {
-        let high_water = end.high_water;
-        let log = self.open_log(end);
-        let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
-        let run = RunRecord {
-            id: self.parts.ids.run(),
-            message: self.parts.ids.message(),
-            answers,
-            status: RunStatus::Running,
-            first_seq: high_water + events.len() as Seq + 1,
-            last_resume: 0,
-            options,
-        };
-        let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&agent)).map_err(order)?;
-        let history = end.is_new().then(|| history_of(&events));
-        let planted = matches!(events.first(), Some(SessionEvent::HistoryPlanted { .. }));
-        events.push(SessionEvent::RunStarted {
-            run: run.id.clone(),
-            answers: run.answers.clone(),
-            message: run.message.clone(),
-            options: Box::new(run.options.clone()),
-        });
-        events.extend(frame.take());
-        let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
-        let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
-        writer.append(events, Vec::new()).await?;
-        if planted {
-            self.settle_later(&writer);
-        }
-        let turn = Turn::new(agent.max_steps);
-        self.spawn(run, agent, writer, frame, turn, history);
-        Ok(viewer)
-    }
-
-    /// A long planted history gets its rows while the answer is already on its way.
-    fn settle_later(&self, writer: &LogWriter) {
-        let Some(key) = writer.log().key() else { return };
-        let store = Arc::clone(&self.parts.store);
-        self.parts.tasks.spawn(async move {
-            if let Err(error) = store.settle_planted(key).await {
-                tracing::warn!(%error, "a planted history has not got all its rows yet");
-            }
-        });
-    }
-
-    fn start_metadata(&self, agent: &AgentDefinition) -> Map<String, Value> {
-        let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
-        let mut metadata = Map::new();
-        metadata.insert("agent".to_owned(), json!(reference));
-        metadata.insert("agentName".to_owned(), json!(agent.name));
-        metadata.insert("model".to_owned(), json!(self.parts.model.name()));
-        metadata.insert("createdAt".to_owned(), json!(self.parts.clock.now()));
-        metadata
-    }
-
-    /// `history` is what the run goes on from, where it is known without reading it.
-    fn spawn(
-        &mut self,
-        run: RunRecord,
-        agent: Arc<AgentDefinition>,
-        writer: LogWriter,
-        frame: Frame,
-        turn: Turn,
-        history: Option<History>,
-    ) {
-        let cancel = self.parts.runs.child_token();
-        let ctx = RunCtx {
-            parts: Arc::clone(&self.parts),
-            run: run.id.clone(),
-            agent,
-            options: run.options.clone(),
-            history: Arc::default(),
-            cancel: cancel.clone(),
-        };
-        let log = Arc::clone(writer.log());
-        let (answers, taken) = mpsc::channel(ANSWERS);
-        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn, taken);
-        let task = self.parts.tasks.spawn(work);
-        self.parts.sessions.follow(&self.name, &log);
-        self.live = Some(Live { run, log, cancel, answers, task });
-    }
-
-    /// Takes a run that left memory up again; `before` is written ahead of the moment it goes on.
-    pub(super) async fn resume(
-        &mut self,
-        record: &SessionRecord,
-        mut run: RunRecord,
-        why: Why,
-        before: impl FnOnce(&mut Frame) -> Result<(), protocol::FoldError>,
-    ) -> Result<Viewer, EngineError> {
-        let agent = main_agent(run.options.agent_id.as_deref())?;
-        let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
-        before(&mut frame).map_err(order)?;
-        frame.go_on(run.id.clone()).map_err(order)?;
-        let high_water = record.high_water;
-        let log = self.open_log(&record.into());
-        let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
-        let events = frame.take();
-        if why == Why::Asked {
-            run.last_resume = high_water + events.len() as Seq;
-        }
-        run.status = RunStatus::Running;
-        let reading = Reading { view: View::Continuation, last_resume: run.last_resume, edge: high_water };
-        let viewer = Viewer::new(log, run.last_resume.saturating_sub(1), run.message.clone(), reading);
-        writer.append(events, Vec::new()).await?;
-        let calls = resume::plan(&frame, &self.parts.tools, why);
-        let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
-        self.spawn(run, agent, writer, frame, turn, None);
-        Ok(viewer)
-    }
-
-    pub(super) async fn recover(&mut self) -> Result<(), EngineError> {
-        if self.live.is_some() {
-            return Ok(());
-        }
-        let Some(record) = self.record().await? else { return Ok(()) };
-        let Some((id, RunStatus::Running)) = &record.last_run else { return Ok(()) };
-        let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(()) };
-        self.resume(&record, run, Why::Crashed, |_| Ok(())).await?;
-        Ok(())
-    }
-
-    /// A question that waits is moot: its calls are denied and the run ends.
-    pub(super) async fn withdraw(&self, record: &SessionRecord, end: RunEnd) -> Result<bool, EngineError> {
-        let (id, waits) = match &record.last_run {
-            Some((id, RunStatus::Parked)) => (id, true),
-            // Left behind by a store that failed: nothing runs, and a stop ends it.
-            Some((id, RunStatus::Running)) if self.live.is_none() && end == RunEnd::Cancelled => (id, false),
-            _ => return Ok(false),
-        };
-        let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
-        let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
-        let (why, frame_end) = match end {
-            RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
-            RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),
-            _ => (
-                "the person sent something else instead of answering",
-                FrameEnd::Finished { reason: FinishReason::Other },
-            ),
-        };
-        // The run goes on only to end, so that no reader takes the pause for the end.
-        frame
-            .go_on(run.id.clone())
-            .and_then(|()| frame.settle_open_calls(why))
-            .and_then(|()| frame.close(frame_end))
-            .map_err(order)?;
-        let mut events = frame.take();
-        events.push(SessionEvent::RunEnded { run: run.id.clone(), message: run.message.clone(), end });
-        let log = self.open_log(&record.into());
-        let mut writer = LogWriter::new(log, Arc::clone(&self.parts.flusher));
-        writer.append(events, vec![frame.message().clone()]).await?;
-        Ok(true)
-    }
-
     async fn stop(&mut self, reply: Reply<bool>) {
         for (_, waiting) in self.waiting.drain(..) {
             drop(waiting.send(Err(EngineError::NothingToContinue(
@@ -508,7 +281,8 @@ impl Actor {
         drop(reply.send(stopped.await));
     }
 
-    async fn choose_branch(&self, at: &MessageId) -> Result<MessageRef, EngineError> {
+    async fn choose_branch(&mut self, at: &MessageId) -> Result<MessageRef, EngineError> {
+        self.recover().await?;
         if self.live.is_some() {
             return Err(EngineError::Busy);
         }

@@ -1,5 +1,6 @@
-//! A long planted history: one row of the log at first, so that the answer need not wait; its messages get their rows
-//! afterwards, a few at a time, so that nobody else waits either. It can be broken off and taken up anywhere.
+//! A long planted history: one row of the log at first, so that the answer need not wait. Its messages get their rows
+//! when the session is next looked at, a few at a time, so that nobody else waits. It can be broken off and taken up
+//! anywhere; a chat that nobody comes back to never costs more than its one row.
 
 use protocol::{MessageId, SessionEvent, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
