@@ -8,10 +8,12 @@ mod chat;
 mod error;
 mod guard;
 mod landing;
+mod listen;
 mod rest;
 mod router;
 mod sse;
 mod state;
 
+pub use listen::serve;
 pub use router::router;
 pub use state::{Auth, ServerSettings, ServerState};

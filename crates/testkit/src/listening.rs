@@ -21,7 +21,7 @@ impl Listening {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut server = JoinSet::new();
-        server.spawn(async move { axum::serve(listener, router).await.unwrap() });
+        server.spawn(async move { server::serve(listener, router, std::future::pending()).await });
         Self { address, token: token.map(str::to_owned), _server: server }
     }
 

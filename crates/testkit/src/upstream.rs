@@ -59,7 +59,7 @@ impl Upstream {
         let router =
             Router::new().route("/v1/chat/completions", post(complete)).with_state(Arc::clone(&book));
         let mut server = JoinSet::new();
-        server.spawn(async move { axum::serve(listener, router).await.unwrap() });
+        server.spawn(async move { server::serve(listener, router, std::future::pending()).await });
         Self { address, book, _server: server }
     }
 

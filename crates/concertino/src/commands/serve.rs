@@ -3,7 +3,6 @@
 use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
-use axum::serve::ListenerExt;
 use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock};
 use protocol::{Clock, PrincipalId, WorkspaceId};
 use server::{Auth, ServerSettings, ServerState};
@@ -45,12 +44,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         heartbeat: config.heartbeat,
         ..ServerSettings::default()
     };
-    // Frames are written whole; waiting for more would only delay them.
-    let listener = listen(config).await?.tap_io(|connection| {
-        if let Err(error) = connection.set_nodelay(true) {
-            tracing::debug!(%error, "a connection will be slower");
-        }
-    });
+    let listener = listen(config).await?;
     let router = server::router(ServerState::new(engine.clone(), settings));
     // A closed standard output is no reason to end.
     announce(config, &choice, &token).unwrap_or_default();
@@ -61,21 +55,18 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     }
 
     let (ask_to_end, asked) = tokio::sync::oneshot::channel::<()>();
-    let serving = axum::serve(listener, router).with_graceful_shutdown(async {
-        // An error means that the asking side is gone, which is the end as well.
-        asked.await.unwrap_or_default();
-    });
-    let serving = async { serving.await };
+    // An error means that the asking side is gone, which is the end as well.
+    let serving = server::serve(listener, router, async { asked.await.unwrap_or_default() });
     tokio::pin!(serving);
     tokio::select! {
-        result = &mut serving => result?,
+        () = &mut serving => {}
         result = end_requested() => {
             result?;
             drop(ask_to_end);
             // Streams of unfinished runs would keep the server for ever: they are cut, not closed.
-            let finished = async { tokio::join!(engine.shut_down(GRACE), serving).1 };
-            if let Ok(result) = tokio::time::timeout(GRACE + Duration::from_secs(1), finished).await {
-                result?;
+            let finished = async { tokio::join!(engine.shut_down(GRACE), serving) };
+            if tokio::time::timeout(GRACE + Duration::from_secs(1), finished).await.is_err() {
+                tracing::debug!("open streams were cut");
             }
         }
     }
