@@ -277,34 +277,4 @@ impl SessionEvent {
             | Self::ApprovalAnswered { message, .. } => Some(message),
         }
     }
-
-    /// The name of the variant as it is stored; for statistics and tests.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::HistoryPlanted { .. } => "history_planted",
-            Self::MessageAccepted { .. } => "message_accepted",
-            Self::RunStarted { .. } => "run_started",
-            Self::RunParked { .. } => "run_parked",
-            Self::RunResumed { .. } => "run_resumed",
-            Self::RunEnded { .. } => "run_ended",
-            Self::FrameOpened { .. } => "frame_opened",
-            Self::FrameClosed { .. } => "frame_closed",
-            Self::StepStarted { .. } => "step_started",
-            Self::StepFinished { .. } => "step_finished",
-            Self::MetadataAdded { .. } => "metadata_added",
-            Self::ModelCalled { .. } => "model_called",
-            Self::SegmentOpened { .. } => "segment_opened",
-            Self::SegmentDelta { .. } => "segment_delta",
-            Self::SegmentClosed { .. } => "segment_closed",
-            Self::ToolInputStarted { .. } => "tool_input_started",
-            Self::ToolInputDelta { .. } => "tool_input_delta",
-            Self::ToolRequested { .. } => "tool_requested",
-            Self::ToolRejected { .. } => "tool_rejected",
-            Self::ToolProgress { .. } => "tool_progress",
-            Self::ToolSettled { .. } => "tool_settled",
-            Self::DataPushed { .. } => "data_pushed",
-            Self::ApprovalAsked { .. } => "approval_asked",
-            Self::ApprovalAnswered { .. } => "approval_answered",
-        }
-    }
 }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     id::{ApprovalId, MessageId, ToolCallId},
@@ -430,11 +430,6 @@ fn text_state(kind: &str, state: Option<Cow<'_, str>>) -> Result<Option<TextStat
         Some("done") => Ok(Some(TextState::Done)),
         Some(other) => Err(format!("a `{kind}` part has the unknown state `{other}`")),
     }
-}
-
-/// Metadata as an object, for merging; anything else a client put there counts as none.
-pub fn metadata_object(metadata: Option<&Value>) -> Map<String, Value> {
-    metadata.and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
 #[cfg(test)]

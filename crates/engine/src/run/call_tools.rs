@@ -96,7 +96,8 @@ pub(crate) async fn call_tools(
             () = run.cancel.cancelled() => {
                 wind_down(&mut running, &mut outcomes).await;
                 for (planned, outcome) in calls.iter().zip(outcomes).skip(settled) {
-                    if let Some(outcome @ ToolOutcome::Done { .. }) = outcome {
+                    // What has happened has happened, and a denial stays one; the rest is closed as stopped.
+                    if let Some(outcome @ (ToolOutcome::Done { .. } | ToolOutcome::Denied { .. })) = outcome {
                         frame.settle(&planned.call.id, outcome)?;
                     }
                 }

@@ -2,6 +2,9 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
+use futures::FutureExt;
+use protocol::{ErrorCode, FinishReason, FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
+
 use super::{
     call_tools::Answers,
     drive::{Driven, RunCtx, RunStop, drive},
@@ -9,8 +12,6 @@ use super::{
     turn::Turn,
 };
 use crate::{context::cache::History, session::log::LogWriter};
-use futures::FutureExt;
-use protocol::{ErrorCode, FinishReason, FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
 
 /// What a run leaves behind: the right to append, and answers it did not come to.
 pub(crate) struct Left {
