@@ -114,6 +114,8 @@ fn announce(config: &Config, choice: &ModelChoice, token: &str) -> std::io::Resu
         Auth::Token => writeln!(out, "  open:  {url}/?token={token}")?,
         Auth::Off => writeln!(out, "  open:  {url}/ (authentication is off)")?,
     }
-    writeln!(out, "  chat:  concertino chat \"what can you do?\"")?;
+    // As this program was called, so that the line can be copied: it need not be on the path.
+    let program = std::env::args().next().unwrap_or_else(|| "concertino".to_owned());
+    writeln!(out, "  chat:  {program} chat \"what can you do?\"")?;
     out.flush()
 }
