@@ -1,9 +1,15 @@
 //! One model call, streamed into the frame and the log. Step 6 of a chat request.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    future::poll_fn,
+    mem::{Discriminant, discriminant},
+    sync::Arc,
+    task::Poll,
+    time::Instant,
+};
 
 use futures::StreamExt;
-use models::{ModelError, ModelEvent, ModelRequest};
+use models::{ModelError, ModelEvent, ModelRequest, ModelStream};
 use protocol::{SegmentKind, ToolCall, ToolCallId, Usage};
 use serde_json::Value;
 use tools::{Approval, Place};
@@ -36,17 +42,21 @@ pub(crate) async fn call_model(
     offer: Offer,
 ) -> Result<Said, RunStop> {
     let started = Instant::now();
-    let mut stream = run.parts.model.stream(request(run, frame, offer)).ready_chunks(READY);
+    let mut stream = run.parts.model.stream(request(run, frame, offer));
     let mut calls: Vec<OpenCall> = Vec::new();
     let mut usage = Usage::default();
     let mut finish = None;
+    let mut before = None;
     while finish.is_none() {
         let events = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
-            events = stream.next() => events.ok_or(ModelError::Cut)?,
+            events = ready_events(&mut stream) => events,
         };
-        for event in joined(events) {
+        if events.is_empty() {
+            return Err(ModelError::Cut.into());
+        }
+        for event in joined(events, &mut before) {
             match event? {
                 ModelEvent::Text(delta) => frame.say(SegmentKind::Text, delta)?,
                 ModelEvent::Reasoning(delta) => frame.say(SegmentKind::Reasoning, delta)?,
@@ -97,15 +107,37 @@ pub(crate) async fn call_model(
     Ok(said)
 }
 
+/// Waits for something to arrive and takes all that did; nothing at the end of the stream.
+async fn ready_events(stream: &mut ModelStream) -> Vec<Result<ModelEvent, ModelError>> {
+    let mut events = Vec::new();
+    poll_fn(|cx| {
+        while events.len() < READY {
+            match stream.poll_next_unpin(cx) {
+                Poll::Ready(Some(event)) => events.push(event),
+                Poll::Pending if events.is_empty() => return Poll::Pending,
+                Poll::Ready(None) | Poll::Pending => break,
+            }
+        }
+        Poll::Ready(())
+    })
+    .await;
+    events
+}
+
 /// Deltas that arrived together and continue each other, as one: told, stored and read once instead of many times.
+/// The first of a segment or a call stays on its own, so that what is streamed can be seen to stream.
 fn joined(
     events: Vec<Result<ModelEvent, ModelError>>,
+    before: &mut Option<Discriminant<ModelEvent>>,
 ) -> impl Iterator<Item = Result<ModelEvent, ModelError>> {
     let mut events = events.into_iter().peekable();
     std::iter::from_fn(move || {
         let mut event = events.next()?;
         if let Ok(event) = &mut event {
-            while events.next_if(|next| next.as_ref().is_ok_and(|next| event.join(next))).is_some() {}
+            let kind = Some(discriminant(event));
+            if std::mem::replace(before, kind) == kind {
+                while events.next_if(|next| next.as_ref().is_ok_and(|next| event.join(next))).is_some() {}
+            }
         }
         Some(event)
     })
