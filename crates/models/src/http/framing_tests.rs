@@ -4,8 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Reads an answer that arrives in these pieces: status, body, whether the body is over, what is left behind it.
-fn read(pieces: &[&[u8]]) -> Result<Option<(u16, Vec<u8>, bool, Vec<u8>)>, Malformed> {
+/// Status, body, whether the body is over, what is left behind it.
+type Read = (u16, Vec<u8>, bool, Vec<u8>);
+
+/// Reads an answer that arrives in these pieces.
+fn read(pieces: &[&[u8]]) -> Result<Option<Read>, Malformed> {
     let mut buffer = BytesMut::new();
     let mut head: Option<Head> = None;
     let mut body = Vec::new();
