@@ -20,8 +20,8 @@ use crate::{
     session::log::LogWriter,
 };
 
-/// What is ready together is appended together.
-const READY: usize = 32;
+/// What is ready together is appended together, and neighbouring deltas of it are one.
+const READY: usize = 256;
 
 pub(crate) async fn call_model(
     run: &RunCtx,
@@ -92,7 +92,7 @@ async fn hear(
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
             events = stream.next() => events.ok_or(ModelError::Cut)?,
         };
-        for event in events {
+        for event in joined(events) {
             match event? {
                 ModelEvent::Text(delta) => frame.say(SegmentKind::Text, delta)?,
                 ModelEvent::Reasoning(delta) => frame.say(SegmentKind::Reasoning, delta)?,
@@ -127,6 +127,20 @@ fn verdict(run: &RunCtx, offer: Offer, call: &WrittenCall) -> Verdict {
             can_be_corrected: false,
         }),
     }
+}
+
+/// Deltas that arrived together and continue each other, as one: told, stored and read once instead of many times.
+fn joined(
+    events: Vec<Result<ModelEvent, ModelError>>,
+) -> impl Iterator<Item = Result<ModelEvent, ModelError>> {
+    let mut events = events.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let mut event = events.next()?;
+        if let Ok(event) = &mut event {
+            while events.next_if(|next| next.as_ref().is_ok_and(|next| event.join(next))).is_some() {}
+        }
+        Some(event)
+    })
 }
 
 /// Everything before the newest step is what the request before held, to the byte.
