@@ -162,3 +162,7 @@ fn without_fraction(number: Number) -> Number {
         _ => number,
     }
 }
+
+#[cfg(test)]
+#[path = "mend_tests.rs"]
+mod tests;

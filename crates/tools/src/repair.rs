@@ -1,7 +1,7 @@
-//! From the argument text of a model to a JSON value: the step before [`AnyTool::prepare`](crate::AnyTool::prepare).
+//! From the argument text of a model to a JSON value: the step before [`AnyTool::prepare`].
 //!
 //! [`read_arguments`] knows the tool: a tool whose whole input is a text takes text as it comes, and for a host tool the
-//! wrong shape is mended too ([`mend`]). [`parse_arguments`] knows only JSON.
+//! wrong shape is mended too (`mend.rs`). [`parse_arguments`] knows only JSON.
 //!
 //! Strict JSON is taken as it is. Otherwise it is repaired where the intent is plain, which means that nothing can be
 //! lost: one object with at most prose or a code fence around it. Text that ends too early, two objects, or
