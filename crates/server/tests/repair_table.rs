@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 use testkit::{
     TestApp, calls,
     models::ModelMessage,
-    protocol::{ToolPart, ToolState, UiMessage},
+    protocol::{SessionEvent, SessionId, ToolPart, ToolState, UiMessage, WorkspaceId},
     raw_call, says,
+    store::{Log, Sessions},
 };
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tool-call-repair.md");
@@ -164,6 +165,20 @@ async fn the_model_is_asked_with_its_words_the_error_and_the_schema() {
     }
     assert_eq!(told(last), ["{\"echoed\":\"one\"}", "{\"echoed\":\"two\"}"], "no trace of the attempt");
     app.main.assert_history_is_what_the_tab_shows().await;
+}
+
+#[tokio::test]
+async fn the_log_keeps_the_name_as_it_was_written() {
+    let app = TestApp::scripted([raw_call("c", "Conf-Echo", "{\"text\": \"hi\"}"), says("Done.")]).await;
+    app.send("go").await.end().await;
+    let session =
+        app.store.session(&WorkspaceId::default_workspace(), &SessionId::new("chat")).await.unwrap().unwrap();
+    let log = app.store.read_log(session.key, 0, usize::MAX).await.unwrap();
+    let began = log.iter().find_map(|entry| match &entry.event {
+        SessionEvent::ToolInputStarted { tool, written, .. } => Some((tool.as_str(), written.as_deref())),
+        _ => None,
+    });
+    assert_eq!(began, Some(("conf_echo", Some("Conf-Echo"))));
 }
 
 #[tokio::test]
