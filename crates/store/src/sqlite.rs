@@ -10,6 +10,7 @@ mod reader;
 mod runs;
 mod sessions;
 mod tokens;
+mod usage;
 mod writer;
 
 use std::path::Path;

@@ -120,6 +120,7 @@ impl From<&WireUsage> for Usage {
                 .and_then(|details| details.cached_tokens)
                 .or(usage.prompt_cache_hit_tokens)
                 .unwrap_or(0),
+            cache_write_tokens: 0,
             reasoning_tokens: usage
                 .completion_tokens_details
                 .as_ref()
