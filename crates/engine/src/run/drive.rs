@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use models::{ModelError, ModelMessage};
-use protocol::{FinishReason, FoldError, RunId, RunOptions};
+use protocol::{FinishReason, FoldError, RunId, RunOptions, WorkspaceId};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +21,7 @@ use crate::{agents::AgentDefinition, engine::Parts, session::log::LogWriter};
 pub(crate) struct RunCtx {
     pub(crate) parts: Arc<Parts>,
     pub(crate) run: RunId,
+    pub(crate) workspace: WorkspaceId,
     pub(crate) agent: Arc<AgentDefinition>,
     pub(crate) options: RunOptions,
     /// The branch before this run's message.

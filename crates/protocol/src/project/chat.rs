@@ -12,6 +12,9 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
     Some(match event {
         SessionEvent::HistoryPlanted { .. }
         | SessionEvent::MessageAccepted { .. }
+        | SessionEvent::MessageQueued { .. }
+        | SessionEvent::QueueLeft { .. }
+        | SessionEvent::ArtifactKept { .. }
         | SessionEvent::RunStarted { .. }
         | SessionEvent::RunEnded { .. }
         | SessionEvent::ModelCalled { .. } => return None,

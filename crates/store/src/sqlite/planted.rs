@@ -5,7 +5,7 @@
 use protocol::{MessageId, SessionEvent, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{SqliteStore, apply::insert_message, json, unsigned};
+use super::{SqliteStore, apply::insert_message, chain, json, unsigned};
 use crate::{SessionKey, StoreError, row};
 
 const AT_ONCE: usize = 256;
@@ -94,6 +94,9 @@ fn give_rows(
         connection
             .prepare_cached("UPDATE messages SET parent = ?2 WHERE node = ?1")?
             .execute(params![child, parent])?;
+        if let (Some(child), Some(parent)) = (child, parent) {
+            chain::hang(connection, key, child, parent)?;
+        }
     }
     Ok(true)
 }
