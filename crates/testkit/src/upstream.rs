@@ -68,6 +68,10 @@ impl Upstream {
         format!("http://{}/v1", self.address)
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// How many calls it got.
     pub fn calls(&self) -> usize {
         self.book.calls.load(Ordering::Relaxed)
