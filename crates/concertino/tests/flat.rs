@@ -9,6 +9,7 @@
 #[path = "scale/client.rs"]
 mod client;
 #[path = "crash/dice.rs"]
+#[allow(dead_code, reason = "this test needs a part of it")]
 mod dice;
 #[path = "crash/process.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
