@@ -21,6 +21,7 @@ mod http;
 #[path = "crash/load.rs"]
 mod load;
 #[path = "crash/process.rs"]
+#[allow(dead_code, reason = "other tests need the rest of it")]
 mod process;
 #[path = "crash/queue.rs"]
 mod queue;
