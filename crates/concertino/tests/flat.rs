@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
 
 #[path = "scale/client.rs"]
+#[allow(dead_code, reason = "this test needs a part of it")]
 mod client;
 #[path = "crash/dice.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use futures::StreamExt;
-use models::{ModelError, ModelEvent, ModelRequest};
+use models::{ModelError, ModelEvent, ModelRequest, ModelStream};
 use protocol::{SegmentKind, ToolCall, ToolCallId, Usage};
 use serde_json::Value;
 use tools::{Approval, Place};
@@ -36,7 +36,7 @@ pub(crate) async fn call_model(
     offer: Offer,
 ) -> Result<Said, RunStop> {
     let started = Instant::now();
-    let mut stream = run.parts.model.stream(request(run, frame, offer)).ready_chunks(READY);
+    let mut stream = begin(run, frame, offer).await?.ready_chunks(READY);
     let mut calls: Vec<OpenCall> = Vec::new();
     let mut usage = Usage::default();
     let mut finish = None;
@@ -111,14 +111,35 @@ fn joined(
     })
 }
 
+/// A history this long takes milliseconds to write down for the model.
+const LONG: usize = 512;
+
+/// Asks the model. A long chat is written down on a thread of its own: whoever waits for the first chunk of the answer,
+/// or shares the thread, does not wait for that.
+async fn begin(run: &RunCtx, frame: &Frame, offer: Offer) -> Result<ModelStream, RunStop> {
+    let request = request(run, frame, offer);
+    let model = Arc::clone(&run.parts.model);
+    let history = Arc::clone(&run.history);
+    let ask = move || {
+        let mut messages = Vec::with_capacity(history.len() + request.messages.len());
+        messages.extend(history.iter().cloned());
+        messages.extend(request.messages);
+        model.stream(ModelRequest { messages, ..request })
+    };
+    if run.history.len() < LONG {
+        return Ok(ask());
+    }
+    let asked = tokio::task::spawn_blocking(ask).await;
+    Ok(asked.map_err(|_| ModelError::Garbage("the request could not be made".to_owned()))?)
+}
+
+/// What the model is asked, without the branch before this run's message.
 fn request(run: &RunCtx, frame: &Frame, offer: Offer) -> ModelRequest {
-    let mut messages = Vec::clone(&run.history);
     let mut turn = Vec::new();
     history::add(&mut turn, frame.message());
-    messages.extend(turn.into_iter().map(Arc::new));
     ModelRequest {
         system: prompt::system(&run.agent, offer),
-        messages,
+        messages: turn.into_iter().map(Arc::new).collect(),
         tools: match offer {
             Offer::Tools => run.parts.tool_specs.clone(),
             Offer::NoTools => [].into(),

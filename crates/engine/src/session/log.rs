@@ -76,6 +76,7 @@ struct State {
     tail: VecDeque<TailEntry>,
     tail_bytes: usize,
     unsaved: Vec<Row>,
+    unsaved_bytes: usize,
     /// The folded messages of frames that unsaved rows park or close; they are stored with them.
     folded: Vec<UiMessage>,
 }
@@ -126,6 +127,7 @@ impl SessionLog {
                 tail: VecDeque::new(),
                 tail_bytes: 0,
                 unsaved: Vec::new(),
+                unsaved_bytes: 0,
                 folded: Vec::new(),
             }),
             storing: tokio::sync::Mutex::new(()),
@@ -251,6 +253,7 @@ impl SessionLog {
         let (append, last) = {
             let mut state = self.state.lock();
             let rows = std::mem::take(&mut state.unsaved);
+            state.unsaved_bytes = 0;
             if rows.is_empty() {
                 return Ok(());
             }
@@ -332,9 +335,10 @@ impl SessionLog {
             start = end;
             state.save_later(seq, at, &event);
             state.tail_bytes += frame.len() + ENTRY_BYTES;
+            state.unsaved_bytes += frame.len();
             state.tail.push_back(TailEntry { seq, event, frame });
         }
-        Pushed { last: state.last, boundary: boundary || state.last > state.high_water }
+        Pushed { last: state.last, boundary: boundary || state.is_full() }
     }
 }
 
@@ -347,6 +351,11 @@ struct Pushed {
 }
 
 impl State {
+    /// No number is left that may be told, or so much waits that it must be stored before more comes.
+    fn is_full(&self) -> bool {
+        self.last > self.high_water || self.unsaved_bytes > TAIL_BYTES
+    }
+
     fn save_later(&mut self, seq: Seq, at: protocol::Timestamp, event: &SessionEvent) {
         if let Some(Row::Deltas(row)) = self.unsaved.last_mut()
             && row.extend(seq, event)
