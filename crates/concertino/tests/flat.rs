@@ -16,14 +16,17 @@ mod dice;
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod process;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use client::{Stream, Timed, median, number, user};
 use dice::Dice;
 use process::Process;
 use serde_json::{Value, json};
 use testkit::upstream::{Act, Upstream};
-use tokio::task::{JoinSet, block_in_place};
+use tokio::{
+    net::TcpListener,
+    task::{JoinSet, block_in_place},
+};
 
 const SHORT: usize = 10;
 const FEW: usize = 100;
@@ -70,6 +73,44 @@ fn again(chat: &str) -> Value {
     json!({ "id": chat, "messages": [user("last", says())], "trigger": "regenerate-message" })
 }
 
+/// A server whose model takes the connection and reads nothing: what is measured is the server alone, not a model that
+/// shares this process and reads ten thousand messages at the same moment.
+struct Quiet {
+    http: Timed,
+    _model: TcpListener,
+    _process: Process,
+}
+
+impl Quiet {
+    async fn start(long: usize) -> Self {
+        // The system accepts for it; nobody reads.
+        let model = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", model.local_addr().unwrap());
+        let mut process = Process::new(url, &mut Dice::new(9));
+        block_in_place(|| process.start());
+        let quiet = Self { http: Timed::new(&process.url()), _model: model, _process: process };
+        for (chat, messages) in [("short", SHORT), ("long", long)] {
+            let stream = plant(&quiet.http, chat, messages, says()).await;
+            quiet.stop(chat, stream).await;
+        }
+        quiet
+    }
+
+    async fn regenerate(&self, chat: &str) -> Duration {
+        let began = Instant::now();
+        let mut stream = Stream::of(self.http.open("/api/chat", &again(chat)).await);
+        stream.until("\"type\":\"start\"").await;
+        let first = began.elapsed();
+        self.stop(chat, stream).await;
+        first
+    }
+
+    async fn stop(&self, chat: &str, stream: Stream) {
+        self.http.post(&format!("/api/chat/{chat}/stop"), &json!({})).await;
+        stream.end().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_session_costs_what_a_short_one_costs() {
     let (long, rounds) = (number("FLAT_MESSAGES", 2000), number("FLAT_ROUNDS", 15));
@@ -85,8 +126,9 @@ async fn a_long_session_costs_what_a_short_one_costs() {
         http.post(&format!("/api/chat/{chat}-stop/stop"), &json!({})).await;
         stalling.end().await;
     }
+    let quiet = Quiet::start(long).await;
     let (mut open, mut page, mut switch) = (Pair::default(), Pair::default(), Pair::default());
-    let (mut regenerate, mut stop) = (Pair::default(), Pair::default());
+    let (mut regenerate, mut beside, mut stop) = (Pair::default(), Pair::default(), Pair::default());
     for round in 0..rounds {
         let mut sides = [("short", 0), ("long", 1)];
         sides.rotate_left(round % 2);
@@ -106,7 +148,8 @@ async fn a_long_session_costs_what_a_short_one_costs() {
             assert!(leaf["activeLeaf"].as_str().unwrap().starts_with("msg_"), "{leaf}");
             add(&mut switch, switched);
 
-            add(&mut regenerate, http.chat(&again(chat)).await);
+            add(&mut beside, http.chat(&again(chat)).await);
+            add(&mut regenerate, quiet.regenerate(chat).await);
 
             let chat = format!("{chat}-stop");
             let mut stalling = Stream::of(http.open("/api/chat", &again(&chat)).await);
@@ -119,6 +162,7 @@ async fn a_long_session_costs_what_a_short_one_costs() {
     }
     println!("flat: sessions of {SHORT} and of {long} messages, {rounds} rounds, medians");
     page.conclude("the default page (100 messages beside 10)", f64::INFINITY);
+    beside.conclude("regenerating, while a model in this process reads the whole chat", f64::INFINITY);
     let within = [
         open.conclude("opening", limit),
         switch.conclude("switching to the end of another branch", limit),

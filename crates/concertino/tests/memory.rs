@@ -86,7 +86,7 @@ async fn long_run(process: &Process, chat: &str, bytes: usize, slow: bool) -> (D
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_costs_next_to_nothing_and_others_nothing() {
-    let (bytes, rounds) = if is_long() { (20 << 20, 7) } else { (4 << 20, 3) };
+    let (bytes, rounds) = if is_long() { (20 << 20, 11) } else { (4 << 20, 3) };
     let (_upstream, process) = start(11).await;
     // What the allocator keeps for itself after the first runs is not the reader's.
     for warm_up in 0..3 {
