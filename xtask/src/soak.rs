@@ -1,5 +1,7 @@
 //! The long versions of the tests: the same code, more cases.
 
+use std::process::Command;
+
 use anyhow::Result;
 use clap::ValueEnum;
 
@@ -17,6 +19,10 @@ pub enum Name {
     Faults,
     /// A run dropped and resumed at every event, by our fold and by the real clients
     Resume,
+    /// 10,000 messages beside 10, 10,000 sessions beside 100: the same cost
+    Flat,
+    /// Slow readers, 10,000 idle sessions, 5,000 live streams: what the server holds
+    Memory,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -26,6 +32,14 @@ pub fn run(project: &Project, name: Option<Name>) -> Result<()> {
     let names = name.as_ref().map_or(Name::value_variants(), std::slice::from_ref);
     let outcome = names.iter().try_for_each(|name| one(project, *name, &mut steps));
     steps.conclude(outcome)
+}
+
+/// A test of the binary, of the release build, one case after the other.
+pub fn release_test(project: &Project, name: &str) -> Command {
+    let mut tests = cargo(project);
+    tests.args(["test", "--release", "--package", "concertino", "--test", name]);
+    tests.args(["--", "--nocapture", "--test-threads", "1"]);
+    tests
 }
 
 fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
@@ -48,17 +62,7 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))
         }),
         Name::Crash => steps.run("crash", |notes| {
-            let mut tests = cargo(project);
-            tests.args([
-                "test",
-                "--release",
-                "--package",
-                "concertino",
-                "--test",
-                "crash",
-                "--",
-                "--nocapture",
-            ]);
+            let mut tests = release_test(project, "crash");
             tests.env("CRASH_KILLS", std::env::var("CRASH_KILLS").unwrap_or_else(|_| "500".to_owned()));
             rust_tests::run_counted(&mut tests, notes)
         }),
@@ -76,6 +80,14 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
                 tests.env("CONCERTINO_TEST_NODE", node.program());
             }
             rust_tests::run_counted(&mut tests, notes)
+        }),
+        Name::Flat => steps.run("flat", |notes| {
+            let mut tests = release_test(project, "flat");
+            tests.env("FLAT_MESSAGES", "10000").env("FLAT_SESSIONS", "10000").env("FLAT_ROUNDS", "200");
+            rust_tests::run_counted(&mut tests, notes)
+        }),
+        Name::Memory => steps.run("memory", |notes| {
+            rust_tests::run_counted(release_test(project, "memory").env("MEMORY_LONG", "1"), notes)
         }),
         Name::Ignored => steps.run("ignored", |notes| {
             let mut tests = cargo(project);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    artifact::Artifact,
     facts::TurnFacts,
     id::{ApprovalId, MessageId, MessageRef, RunId, ToolCallId},
     message::UiMessage,
@@ -47,6 +48,22 @@ pub enum SessionEvent {
     PrefaceWritten {
         agent: String,
         text: String,
+    },
+    /// A user's message that waits behind the run that is on. It is no part of any branch yet.
+    MessageQueued {
+        message: UiMessage,
+        /// Names a stored user message: this is an edit of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edits: Option<MessageId>,
+        /// The message it follows; the end of the active branch when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<MessageId>,
+        options: Box<RunOptions>,
+    },
+    /// A message waits no longer.
+    QueueLeft {
+        queued: MessageId,
+        why: QueueExit,
     },
     RunStarted {
         run: RunId,
@@ -176,6 +193,12 @@ pub enum SessionEvent {
         transient: bool,
     },
 
+    /// A file was made. It was on disk before this.
+    ArtifactKept {
+        message: MessageId,
+        artifact: Artifact,
+    },
+
     /// The call waits for a person; what runs later is this input, whatever the client sends.
     ApprovalAsked {
         message: MessageId,
@@ -207,6 +230,18 @@ pub enum ToolOutcome {
     Done { output: Value },
     Failed { message: String },
     Denied { reason: Option<String> },
+}
+
+/// Why a message waits no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueExit {
+    /// Its run begins, in the same append.
+    Begun,
+    /// A person took it back, or stopped the chat.
+    Withdrawn,
+    /// When its turn came it could not be answered any more.
+    Refused,
 }
 
 /// How an agent's message ended.
@@ -248,6 +283,8 @@ impl SessionEvent {
             Self::HistoryPlanted { .. }
             | Self::MessageAccepted { .. }
             | Self::PrefaceWritten { .. }
+            | Self::MessageQueued { .. }
+            | Self::QueueLeft { .. }
             | Self::RunStarted { .. }
             | Self::RunParked { .. }
             | Self::RunResumed { .. }
@@ -257,6 +294,7 @@ impl SessionEvent {
             | Self::ToolRequested { .. }
             | Self::ToolRejected { .. }
             | Self::ToolSettled { .. }
+            | Self::ArtifactKept { .. }
             | Self::ApprovalAsked { .. }
             | Self::ApprovalAnswered { .. }
             | Self::ModelCalled { .. } => true,
@@ -276,7 +314,11 @@ impl SessionEvent {
     /// The message of the frame this event belongs to; `None` for what concerns the session itself.
     pub fn message(&self) -> Option<&MessageId> {
         match self {
-            Self::HistoryPlanted { .. } | Self::MessageAccepted { .. } | Self::PrefaceWritten { .. } => None,
+            Self::HistoryPlanted { .. }
+            | Self::MessageAccepted { .. }
+            | Self::PrefaceWritten { .. }
+            | Self::MessageQueued { .. }
+            | Self::QueueLeft { .. } => None,
             Self::RunStarted { message, .. }
             | Self::RunParked { message, .. }
             | Self::RunResumed { message, .. }
@@ -297,6 +339,7 @@ impl SessionEvent {
             | Self::ToolProgress { message, .. }
             | Self::ToolSettled { message, .. }
             | Self::DataPushed { message, .. }
+            | Self::ArtifactKept { message, .. }
             | Self::ApprovalAsked { message, .. }
             | Self::ApprovalAnswered { message, .. } => Some(message),
         }

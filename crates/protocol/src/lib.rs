@@ -4,6 +4,7 @@
 //! [`fold`] turns that into the stored message, with the same rules as the client's own reducer.
 
 pub mod agent;
+pub mod artifact;
 pub mod error_code;
 pub mod event;
 pub mod facts;
@@ -21,12 +22,16 @@ pub mod usage;
 pub mod wire;
 
 pub use agent::AgentRef;
+pub use artifact::{Artifact, ArtifactInfo, ArtifactList};
 pub use error_code::ErrorCode;
-pub use event::{FinishReason, FrameEnd, LogEntry, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome};
+pub use event::{
+    FinishReason, FrameEnd, LogEntry, QueueExit, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome,
+};
 pub use facts::TurnFacts;
 pub use fold::{FoldError, MessageFold};
 pub use id::{
-    ApprovalId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId, WorkspaceId,
+    ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId,
+    WorkspaceId,
 };
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
 pub use run::{RunOptions, SubAgentStream, WhenBusy};

@@ -1,6 +1,7 @@
 //! The REST routes; errors are problem JSON.
 
 pub(crate) mod approvals;
+pub(crate) mod artifacts;
 pub(crate) mod diagnostics;
 pub(crate) mod health;
 pub(crate) mod sessions;

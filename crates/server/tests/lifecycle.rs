@@ -13,6 +13,8 @@ mod busy;
 mod delete;
 #[path = "lifecycle/planted.rs"]
 mod planted;
+#[path = "lifecycle/queue.rs"]
+mod queue;
 #[path = "lifecycle/restart.rs"]
 mod restart;
 #[path = "lifecycle/resume.rs"]

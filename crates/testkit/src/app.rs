@@ -215,6 +215,13 @@ impl TestApp {
         self.caller.get(path).await
     }
 
+    /// How many files of artifacts there are.
+    pub fn files(&self) -> usize {
+        let folders = std::fs::read_dir(self.folder.path().join("artifacts"));
+        let folders = folders.into_iter().flatten().map(|folder| folder.unwrap().path());
+        folders.map(|folder| std::fs::read_dir(folder).unwrap().count()).sum()
+    }
+
     /// Nobody can write to the database until the guard is dropped; writers wait.
     pub fn hold_writes(&self) -> HeldWrites {
         let connection = self.connect();

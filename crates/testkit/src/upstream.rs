@@ -84,6 +84,10 @@ impl Upstream {
         self.book.bodies.as_ref().map(|bodies| bodies.lock().clone()).unwrap_or_default()
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// How many calls it got.
     pub fn calls(&self) -> usize {
         self.book.calls.load(Ordering::Relaxed)

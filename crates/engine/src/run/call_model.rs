@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{ModelError, ModelEvent, ModelRequest};
+use models::{ModelError, ModelEvent, ModelRequest, ModelStream};
 use protocol::{FinishReason, SegmentKind};
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ async fn hear(
     offer: Offer,
     bill: &mut Bill,
 ) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
-    let mut heard = Heard::new(run.parts.model.stream(request(run, frame, offer)));
+    let mut heard = Heard::new(begin(run, frame, offer).await?);
     let mut calls: Vec<WrittenCall> = Vec::new();
     loop {
         let events = tokio::select! {
@@ -127,6 +127,21 @@ fn verdict(run: &RunCtx, offer: Offer, call: &WrittenCall) -> Verdict {
             can_be_corrected: false,
         }),
     }
+}
+
+/// A history this long takes milliseconds to write down for the model.
+const LONG: usize = 512;
+
+/// Asks the model. A long chat is written down on a thread of its own: whoever waits for the first chunk of the answer,
+/// or shares the thread, does not wait for that.
+async fn begin(run: &RunCtx, frame: &Frame, offer: Offer) -> Result<ModelStream, RunStop> {
+    let request = request(run, frame, offer);
+    let model = Arc::clone(&run.parts.model);
+    if run.history.len() < LONG {
+        return Ok(model.stream(request));
+    }
+    let asked = tokio::task::spawn_blocking(move || model.stream(request)).await;
+    Ok(asked.map_err(|_| ModelError::Garbage("the request could not be made".to_owned()))?)
 }
 
 /// Everything before the newest step is what the request before held, to the byte.

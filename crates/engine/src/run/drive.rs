@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use models::{ModelError, ModelMessage};
-use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind};
+use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind, WorkspaceId};
 use serde_json::json;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +23,7 @@ use crate::{agents::AgentDefinition, engine::Parts, session::log::LogWriter};
 pub(crate) struct RunCtx {
     pub(crate) parts: Arc<Parts>,
     pub(crate) run: RunId,
+    pub(crate) workspace: WorkspaceId,
     pub(crate) agent: Arc<AgentDefinition>,
     pub(crate) options: RunOptions,
     /// Role and preface: the same bytes in every call of the session.

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, Cost, ErrorCode, FoldError, FrameEnd, IdSource, MessageFold, MessageId, Part, RunId,
-    SegmentKind, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
+    ApprovalId, Artifact, Cost, ErrorCode, FoldError, FrameEnd, IdSource, MessageFold, MessageId, Part,
+    RunId, SegmentKind, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
 };
 use serde_json::{Map, Value, json};
 
@@ -199,6 +199,12 @@ impl Frame {
         disarm(&mut data);
         let message = self.id();
         self.put(SessionEvent::DataPushed { message, name, id, data, transient })
+    }
+
+    /// A file was made; it is on disk.
+    pub(crate) fn artifact(&mut self, artifact: Artifact) -> Result<(), FoldError> {
+        let message = self.id();
+        self.put(SessionEvent::ArtifactKept { message, artifact })
     }
 
     /// The one result of a call. A second one is dropped; one for a call nobody announced is announced first.

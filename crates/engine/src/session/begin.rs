@@ -163,6 +163,7 @@ impl Actor {
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
             run: run.id.clone(),
+            workspace: self.name.0.clone(),
             agent: voice.agent,
             options: run.options.clone(),
             system: voice.system.into(),
@@ -213,6 +214,7 @@ impl Actor {
             return Ok(());
         }
         let Some(record) = self.record().await? else { return Ok(()) };
+        self.queue.backlog |= record.queued > 0;
         let Some((id, RunStatus::Running)) = &record.last_run else { return Ok(()) };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(()) };
         self.resume(&record, run, Why::Crashed, |_| Ok(())).await?;
