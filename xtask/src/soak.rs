@@ -17,6 +17,8 @@ pub enum Name {
     Faults,
     /// A run dropped and resumed at every event, by our fold and by the real clients
     Resume,
+    /// 200 runs at once against a server that answers 429 to two thirds of its calls: all finish, in a fair order
+    Scheduler,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -75,6 +77,12 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             if let Some(node) = &node {
                 tests.env("CONCERTINO_TEST_NODE", node.program());
             }
+            rust_tests::run_counted(&mut tests, notes)
+        }),
+        Name::Scheduler => steps.run("scheduler", |notes| {
+            let mut tests = cargo(project);
+            tests.args(["test", "--package", "server", "--test", "scheduler", "--", "--nocapture"]);
+            tests.env("SCHEDULER_RUNS", std::env::var("SCHEDULER_RUNS").unwrap_or_else(|_| "200".to_owned()));
             rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Ignored => steps.run("ignored", |notes| {

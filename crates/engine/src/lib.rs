@@ -14,6 +14,7 @@ mod system;
 
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, Principal};
 pub use error::EngineError;
+pub use models::catalog::list::{Filter as ModelFilter, ModelList};
 pub use session::{
     registry::SessionLoad,
     request::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest, Submit},

@@ -2,6 +2,7 @@
 
 pub(crate) mod call_model;
 pub(crate) mod call_tools;
+pub(crate) mod choose_model;
 pub(crate) mod drive;
 pub(crate) mod frame;
 pub(crate) mod lifecycle;

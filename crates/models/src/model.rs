@@ -78,7 +78,17 @@ pub enum ModelEvent {
         delta: String,
     },
     Usage(Usage),
+    /// Another model answers than the one that was asked; comes before anything that model says.
+    FellBack(Box<FellBack>),
     Finished(FinishReason),
+}
+
+/// Which model gave up, which one answers instead, and why, as a sentence for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FellBack {
+    pub from: String,
+    pub to: String,
+    pub why: String,
 }
 
 /// Each text is a sentence for a person: what happened and what to do, without keys, hosts or stack traces.
@@ -102,6 +112,21 @@ pub enum ModelError {
     Cut,
     #[error("the model's server sent something that is not a valid answer: {0}")]
     Garbage(String),
+    #[error("too many calls are waiting for this provider already; try again in a moment")]
+    Crowded,
+    /// One of the others, in the words of the provider it came from.
+    #[error("{text}")]
+    Explained { text: String, error: Box<ModelError> },
+}
+
+impl ModelError {
+    /// What happened, without the explanation.
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::Explained { error, .. } => error.cause(),
+            other => other,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

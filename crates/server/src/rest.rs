@@ -3,5 +3,6 @@
 pub(crate) mod approvals;
 pub(crate) mod diagnostics;
 pub(crate) mod health;
+pub(crate) mod models;
 pub(crate) mod sessions;
 pub(crate) mod tools;

@@ -27,6 +27,9 @@ pub struct SessionRecord {
     pub unsettled: bool,
     /// The message of the newest run, and where that run stands.
     pub last_run: Option<(MessageId, RunStatus)>,
+    /// The model that the newest run was to use, and where from: what the session goes on with.
+    pub chat_model_id: Option<String>,
+    pub chat_model_source: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

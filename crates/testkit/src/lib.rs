@@ -20,6 +20,7 @@ pub mod frames;
 pub mod grammar;
 pub mod lines;
 mod listening;
+pub mod model_server;
 mod played;
 pub mod strict;
 pub mod tools;
@@ -32,6 +33,7 @@ pub use caller::Caller;
 pub use chat::{Chat, user};
 pub use fixed::{CountingIds, FixedClock};
 pub use listening::{Connection, Listening};
+pub use model_server::ModelServer;
 pub use played::Played;
 pub use turn::{Question, Turn};
 

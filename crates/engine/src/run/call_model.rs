@@ -36,7 +36,7 @@ pub(crate) async fn call_model(
     offer: Offer,
 ) -> Result<Said, RunStop> {
     let started = Instant::now();
-    let mut stream = run.parts.model.stream(request(run, frame, offer)).ready_chunks(READY);
+    let mut stream = run.model.stream(request(run, frame, offer)).ready_chunks(READY);
     let mut calls: Vec<OpenCall> = Vec::new();
     let mut usage = Usage::default();
     let mut finish = None;
@@ -64,6 +64,7 @@ pub(crate) async fn call_model(
                     frame.call_input(&call.id, delta)?;
                 }
                 ModelEvent::Usage(more) => usage += more,
+                ModelEvent::FellBack(note) => frame.note_fallback(&note)?,
                 ModelEvent::Finished(reason) => {
                     finish = Some(reason);
                     break;
@@ -89,7 +90,7 @@ pub(crate) async fn call_model(
         }
     }
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    frame.end_model_turn(run.parts.model.name(), usage, took)?;
+    frame.end_model_turn(run.model.name(), usage, took)?;
     // A final answer is stored together with the end of its run.
     if !said.calls.is_empty() || said.rejected > 0 {
         writer.append(frame.take(), Vec::new()).await?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{ModelError, ModelMessage};
+use models::{Model, ModelError, ModelMessage};
 use protocol::{FinishReason, FoldError, RunId, RunOptions};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,7 @@ pub(crate) struct RunCtx {
     pub(crate) parts: Arc<Parts>,
     pub(crate) run: RunId,
     pub(crate) agent: Arc<AgentDefinition>,
+    pub(crate) model: Arc<dyn Model>,
     pub(crate) options: RunOptions,
     /// The branch before this run's message.
     pub(crate) history: Arc<Vec<Arc<ModelMessage>>>,

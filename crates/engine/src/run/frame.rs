@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use models::FellBack;
 use protocol::json::disarm;
 use protocol::{
     ApprovalId, ErrorCode, FoldError, FrameEnd, IdSource, MessageFold, MessageId, RunId, SegmentKind,
@@ -151,6 +152,19 @@ impl Frame {
         self.close_segment()?;
         let message = self.id();
         self.put(SessionEvent::ModelCalled { message, model: model.to_owned(), usage, duration_ms })
+    }
+
+    /// Another model answers than the one the message began with; the message says so.
+    pub(crate) fn note_fallback(&mut self, note: &FellBack) -> Result<(), FoldError> {
+        let FellBack { from, to, why } = note;
+        let before = self.message().metadata.as_ref().and_then(|metadata| metadata.get("fallbacks"));
+        let mut fallbacks = before.and_then(Value::as_array).cloned().unwrap_or_default();
+        fallbacks.push(json!({ "from": from, "to": to, "reason": why }));
+        let mut metadata = Map::new();
+        metadata.insert("model".to_owned(), json!(to));
+        metadata.insert("fallbacks".to_owned(), fallbacks.into());
+        let message = self.id();
+        self.put(SessionEvent::MetadataAdded { message, metadata })
     }
 
     /// A snapshot of a running call; dropped once the call is settled.

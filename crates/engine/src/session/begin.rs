@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use models::Model;
 use protocol::{
     FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
@@ -20,6 +21,7 @@ use crate::{
     agents::{AgentDefinition, main_agent},
     context::{cache::History, history},
     run::{
+        choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
         lifecycle,
@@ -35,6 +37,8 @@ const ANSWERS: usize = 16;
 pub(super) struct LogEnd {
     target: SessionTarget,
     high_water: Seq,
+    /// The model that the session goes on with, and where from.
+    chat_model: Option<(String, Option<String>)>,
 }
 
 impl LogEnd {
@@ -60,7 +64,8 @@ fn history_of(events: &[SessionEvent]) -> History {
 
 impl From<&SessionRecord> for LogEnd {
     fn from(record: &SessionRecord) -> Self {
-        Self { target: SessionTarget::Known(record.key), high_water: record.high_water }
+        let chat_model = record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone()));
+        Self { target: SessionTarget::Known(record.key), high_water: record.high_water, chat_model }
     }
 }
 
@@ -68,7 +73,7 @@ impl Actor {
     /// The end of the log of a session that does not exist yet.
     pub(super) fn no_log(&self) -> LogEnd {
         let (workspace, id) = self.name.clone();
-        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0 }
+        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0, chat_model: None }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -87,9 +92,16 @@ impl Actor {
         end: &LogEnd,
         mut events: Vec<SessionEvent>,
         answers: MessageRef,
-        options: RunOptions,
+        mut options: RunOptions,
         agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
+        if options.chat_model_id.is_none()
+            && let Some((id, source)) = &end.chat_model
+        {
+            options.chat_model_id = Some(id.clone());
+            options.chat_model_source = source.clone();
+        }
+        let model = choose_model(&self.parts.catalog, &self.name, &options, &agent)?;
         let high_water = end.high_water;
         let log = self.open_log(end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
@@ -103,7 +115,7 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&agent)).map_err(order)?;
+        frame.open(self.start_metadata(&agent, &*model)).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -116,25 +128,27 @@ impl Actor {
         let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
         writer.append(events, Vec::new()).await?;
         let turn = Turn::new(agent.max_steps);
-        self.spawn(run, agent, writer, frame, turn, history);
+        self.spawn(run, agent, model, writer, frame, turn, history);
         Ok(viewer)
     }
 
-    fn start_metadata(&self, agent: &AgentDefinition) -> Map<String, Value> {
+    fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
         let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
         let mut metadata = Map::new();
         metadata.insert("agent".to_owned(), json!(reference));
         metadata.insert("agentName".to_owned(), json!(agent.name));
-        metadata.insert("model".to_owned(), json!(self.parts.model.name()));
+        metadata.insert("model".to_owned(), json!(model.name()));
         metadata.insert("createdAt".to_owned(), json!(self.parts.clock.now()));
         metadata
     }
 
     /// `history` is what the run goes on from, where it is known without reading it.
+    #[expect(clippy::too_many_arguments, reason = "each is one thing a run begins with, handed over once")]
     fn spawn(
         &mut self,
         run: RunRecord,
         agent: Arc<AgentDefinition>,
+        model: Arc<dyn Model>,
         writer: LogWriter,
         frame: Frame,
         turn: Turn,
@@ -145,6 +159,7 @@ impl Actor {
             parts: Arc::clone(&self.parts),
             run: run.id.clone(),
             agent,
+            model,
             options: run.options.clone(),
             history: Arc::default(),
             cancel: cancel.clone(),
@@ -166,6 +181,8 @@ impl Actor {
         before: impl FnOnce(&mut Frame) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
         let agent = main_agent(run.options.agent_id.as_deref())?;
+        let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
+            .unwrap_or_else(|error| Arc::new(Gone(error)));
         let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
         before(&mut frame).map_err(order)?;
         frame.go_on(run.id.clone()).map_err(order)?;
@@ -182,7 +199,7 @@ impl Actor {
         writer.append(events, Vec::new()).await?;
         let calls = resume::plan(&frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
-        self.spawn(run, agent, writer, frame, turn, None);
+        self.spawn(run, agent, model, writer, frame, turn, None);
         Ok(viewer)
     }
 

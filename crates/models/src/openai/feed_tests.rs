@@ -51,6 +51,7 @@ fn line(event: &ModelEvent) -> String {
             usage.reasoning_tokens,
             usage.total_tokens
         ),
+        ModelEvent::FellBack(note) => format!("fell back {note:?}"),
         ModelEvent::Finished(reason) => format!("finished {reason:?}"),
     }
 }

@@ -42,6 +42,11 @@ pub struct SessionInfo {
     pub last_run: Option<RunEnd>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_leaf: Option<MessageId>,
+    /// The model the chat goes on with, if somebody chose one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat_model_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat_model_source: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

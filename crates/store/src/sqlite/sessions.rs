@@ -8,7 +8,8 @@ use super::{SqliteStore, apply::node, runs::status, unsigned};
 use crate::{SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
 const COLUMNS: &str = "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
-    m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL";
+    m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL,
+    r.options ->> 'chatModelId', r.options ->> 'chatModelSource'";
 const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -142,5 +143,7 @@ fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
             Some((id, name)) => Some((MessageId::new(id), status(&name)?)),
             None => None,
         },
+        chat_model_id: row.get(13)?,
+        chat_model_source: row.get(14)?,
     })
 }
