@@ -3,6 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use ::http::header::{AUTHORIZATION, HeaderValue};
 use futures::future::join_all;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout};
@@ -85,9 +86,11 @@ async fn list(provider: &Provider) -> Result<Arc<[String]>, ModelError> {
         Ok(mut path) => path.pop_if_empty().push("models"),
         Err(()) => return Err(ModelError::Unreachable),
     };
-    let mut request = client.get(url);
-    if let Some(key) = provider.key() {
-        request = request.bearer_auth(key);
+    let mut request = client.get(&url);
+    if let Some(key) =
+        provider.key().and_then(|key| HeaderValue::from_str(&format!("Bearer {}", key.trim())).ok())
+    {
+        request = request.header(AUTHORIZATION, key);
     }
     let deadline = Instant::now() + LOOK;
     let mut response =

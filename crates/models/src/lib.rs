@@ -10,6 +10,7 @@ pub mod discover;
 pub mod dispatch;
 pub mod http;
 pub mod model;
+mod mould;
 pub mod openai;
 pub mod registry;
 pub mod retry;

@@ -7,12 +7,12 @@ use std::{
 };
 
 use parking_lot::{Mutex, RwLock};
-use reqwest::{Client, Url};
+use url::Url;
 
 use super::explain::Facts;
 use crate::{
     dispatch::Link,
-    http::{self, SetupError},
+    http::{self, Client, SetupError},
     model::Model,
     registry::{
         ProviderDefinition,

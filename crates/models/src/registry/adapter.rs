@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use reqwest::Client;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    http::SetupError,
+    http::{Client, SetupError},
     model::Model,
     openai::{OpenAi, OpenAiSettings},
     retry::Limits,

@@ -154,7 +154,7 @@ fn adapters() -> String {
 }
 
 fn base_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    check::text(deserializer, |url| match reqwest::Url::parse(url) {
+    check::text(deserializer, |url| match url::Url::parse(url) {
         Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => {
             Ok(Some(url.to_owned()))
         }
