@@ -8,6 +8,8 @@ use testkit::{ModelServer, TestApp, join_all};
 struct Waited {
     place: usize,
     time: Duration,
+    /// Since the beginning of all.
+    answered: Duration,
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,7 +29,7 @@ async fn runs_that_meet_a_rate_limit_wait_their_turn_and_all_finish() {
         let time = accepted.elapsed();
         assert_eq!(turn.text().await, "this is busy");
         assert_eq!(turn.shown().metadata.unwrap()["status"], "finished");
-        Waited { place, time }
+        Waited { place, time, answered: accepted.duration_since(started) + time }
     }))
     .await;
     let took = started.elapsed();
@@ -45,12 +47,16 @@ fn report(count: usize, waited: &mut [Waited], took: Duration, server: &ModelSer
     let mean =
         |runs: &[Waited]| runs.iter().map(|run| run.time.as_secs_f64()).sum::<f64>() / runs.len() as f64;
     let (early, late) = (mean(&waited[..half]), mean(&waited[half..]));
+    let mut served: Vec<_> = waited.iter().map(|run| (run.answered, run.place)).collect();
+    served.sort_unstable();
+    let moved = |(rank, (_, place)): (usize, &(Duration, usize))| rank.abs_diff(*place);
+    let displaced = served.iter().enumerate().map(moved).sum::<usize>() as f64 / count as f64;
     let mut times: Vec<_> = waited.iter().map(|run| run.time.as_millis()).collect();
     times.sort_unstable();
     let at = |share: usize| times[(times.len() - 1) * share / 100];
     println!(
         "{count} runs, {} calls, {} of them 429 ({:.0} %), all finished in {:.1} s; waits in ms: least {}, median {}, \
-         p90 {}, p99 {}, most {}; mean of the first half {:.2} s, of the second {:.2} s",
+         p90 {}, p99 {}, most {}; mean of the first half {:.2} s, of the second {:.2} s; a run was answered {displaced:.1} places from where it stood",
         server.calls(),
         server.refused(),
         share * 100.0,
@@ -64,5 +70,6 @@ fn report(count: usize, waited: &mut [Waited], took: Duration, server: &ModelSer
         late,
     );
     // Whoever was sent away keeps the turn: a fair order serves the first half before the second.
+    assert!(displaced <= count as f64 / 6.0, "the order was lost: {displaced:.1} of {count}");
     assert!(early <= late * 1.1, "the first half waited {early:.2} s, the second {late:.2} s");
 }

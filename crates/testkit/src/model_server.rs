@@ -7,7 +7,7 @@
 //! | `key` | 401 |
 //! | `down` | 503 |
 //! | `nowhere` | 404, as for a model nobody knows |
-//! | `busy` | 429 to two thirds of its calls, in no regular order |
+//! | `busy` | 429 to two of every three calls, in no regular order |
 //! | any other | says "this is" and its name |
 
 use std::{
@@ -119,7 +119,7 @@ async fn complete(State(book): State<Arc<Book>>, Json(body): Json<Value>) -> Res
         "key" => refuse(401, "Incorrect API key provided: not-a-key-5b1"),
         "down" => refuse(503, "the service is overloaded"),
         "nowhere" => refuse(404, "The model `nowhere` does not exist"),
-        "busy" if irregular(number) % 3 != 0 => {
+        "busy" if irregular(number / 3) % 3 != number as u64 % 3 => {
             book.refused.fetch_add(1, Ordering::Relaxed);
             refuse(429, "Rate limit reached")
         }

@@ -5,7 +5,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use models::{
     Catalog, Wanted,
-    catalog::provider::{Provider, Seen},
+    catalog::{
+        Standing,
+        provider::{Provider, Seen},
+    },
     discover,
 };
 
@@ -31,6 +34,11 @@ pub(crate) async fn doctor(config: &Config) -> Result<ExitCode> {
     }
     let default = catalog.default_model();
     println!("model: {} ({})", default.name, default.why);
+    if default.standing == Standing::LastResort {
+        println!(
+            "  for a real model set a key, for example OPENAI_API_KEY, or start a model server such as Ollama"
+        );
+    }
     for name in catalog.fallback() {
         let state = match catalog.resolve(&Wanted { id: Some(name), ..Wanted::default() }, 0) {
             Ok(_) => "ready".to_owned(),
