@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use models::{
-    Limits, Model, OpenAi, OpenAiSettings,
+    Model, ModelSettings, RemoteModel, WireFormat,
     demo::{Demo, Pace},
 };
 
@@ -42,14 +42,11 @@ fn openai(config: &ModelConfig, model: Option<&str>, why: &str) -> Result<ModelC
     let own_server = config.openai_base_url.is_some();
     let model = model.or(config.openai_model.as_deref());
     let model = model.unwrap_or(if own_server { "default" } else { OPENAI_MODEL });
-    let settings = OpenAiSettings {
-        name: format!("openai/{model}"),
-        base_url: config.openai_base_url.clone().unwrap_or_else(|| OPENAI_URL.to_owned()),
-        api_key: config.openai_api_key.clone(),
-        model: model.to_owned(),
-        limits: Limits::default(),
-    };
-    Ok(ModelChoice { model: Arc::new(OpenAi::new(settings)?), why: why.to_owned() })
+    let base_url = config.openai_base_url.as_deref().unwrap_or(OPENAI_URL);
+    let mut settings = ModelSettings::new(format!("openai/{model}"), base_url, model);
+    settings.api_key = config.openai_api_key.clone();
+    let model = RemoteModel::new(WireFormat::OpenAi, settings)?;
+    Ok(ModelChoice { model: Arc::new(model), why: why.to_owned() })
 }
 
 #[cfg(test)]
