@@ -18,6 +18,7 @@ use crate::{
     http::SetupError,
     model::Model,
     registry::{Adapter, ModelDefinition, ProviderDefinition, Registry},
+    remote::settings::{PromptCache, ReasoningReplay},
     retry::Limits,
     schedule::line::Lane,
 };
@@ -392,6 +393,8 @@ fn fixed(model: &Arc<dyn Model>, label: &str) -> Provider {
         limits: Limits::default(),
         headers: Vec::new(),
         body: serde_json::Map::new(),
+        prompt_cache: PromptCache::default(),
+        reasoning_replay: ReasoningReplay::default(),
         disabled: false,
         models: vec![Arc::new(ModelDefinition::plain(id))],
     };

@@ -5,7 +5,13 @@ use super::*;
 use crate::scripted::{Reply, Scripted, fails, says};
 
 fn request() -> ModelRequest {
-    ModelRequest { system: String::new(), messages: Vec::new(), tools: [].into() }
+    ModelRequest {
+        system: String::new(),
+        messages: Vec::new(),
+        tools: [].into(),
+        answer: None,
+        cache_key: None,
+    }
 }
 
 fn link(model: &Scripted, gate: &Arc<Gate>) -> Link {

@@ -6,7 +6,8 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::stream::BoxStream;
-use protocol::{FinishReason, ToolCall, ToolCallId, ToolSpec, Usage};
+use protocol::{FinishReason, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
+use serde_json::Value;
 
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
@@ -17,12 +18,24 @@ pub trait Model: Send + Sync {
     fn stream(&self, request: ModelRequest) -> ModelStream;
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
     pub system: String,
     /// Shared with the calls before and after: a long history is not copied for each call.
     pub messages: Vec<Arc<ModelMessage>>,
     pub tools: Arc<[ToolSpec]>,
+    /// The answer's text must be JSON of this shape.
+    pub answer: Option<Arc<AnswerSchema>>,
+    /// The same for all calls that begin alike, so that a provider finds what it has in its cache.
+    pub cache_key: Option<String>,
+}
+
+/// Structured output: what the text of an answer must look like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerSchema {
+    /// Letters, digits, `_` and `-`; providers show it to the model.
+    pub name: String,
+    pub schema: Value,
 }
 
 /// One message of the conversation as every provider understands it.
@@ -57,14 +70,26 @@ pub enum UserContent {
 #[derive(Clone, Debug, PartialEq)]
 pub enum AssistantContent {
     Text(String),
-    Reasoning(String),
-    ToolCall(ToolCall),
+    /// The text is empty where the provider kept its thoughts to itself.
+    Reasoning {
+        text: String,
+        provider: Option<ProviderMetadata>,
+    },
+    ToolCall {
+        call: ToolCall,
+        provider: Option<ProviderMetadata>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelEvent {
     Text(String),
     Reasoning(String),
+    /// The stretch of reasoning is over, and the provider wants this back with it. Without any reasoning before, the
+    /// provider kept its thoughts to itself.
+    ReasoningEnded(ProviderMetadata),
+    /// Something the answer leans on.
+    Source(Source),
     /// A call begins. `index` tells the calls of one answer apart; the id may be missing or repeated, the engine
     /// makes it unique.
     ToolStarted {
@@ -76,6 +101,11 @@ pub enum ModelEvent {
     ToolDelta {
         index: u32,
         delta: String,
+    },
+    /// The provider wants this back with the call.
+    ToolSigned {
+        index: u32,
+        provider: ProviderMetadata,
     },
     Usage(Usage),
     /// Another model answers than the one that was asked; comes before anything that model says.

@@ -13,6 +13,7 @@ pub mod json;
 pub mod message;
 pub mod normalize;
 pub mod project;
+pub mod provider;
 pub mod run;
 pub mod source;
 pub mod tool;
@@ -27,6 +28,7 @@ pub use id::{
     ApprovalId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId, WorkspaceId,
 };
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
+pub use provider::{ProviderMetadata, Source};
 pub use run::{RunOptions, SubAgentStream, WhenBusy};
 pub use source::{Clock, IdSource, Timestamp};
 pub use tool::{ToolCall, ToolSpec};

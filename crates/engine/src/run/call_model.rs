@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use futures::StreamExt;
 use models::{ModelError, ModelEvent, ModelRequest};
-use protocol::{SegmentKind, ToolCall, ToolCallId, Usage};
+use protocol::{ProviderMetadata, SegmentKind, ToolCall, ToolCallId, Usage};
 use serde_json::Value;
 use tools::{Approval, Place};
 
@@ -27,6 +27,7 @@ struct OpenCall {
     id: ToolCallId,
     name: String,
     raw: String,
+    provider: Option<ProviderMetadata>,
 }
 
 pub(crate) async fn call_model(
@@ -36,7 +37,8 @@ pub(crate) async fn call_model(
     offer: Offer,
 ) -> Result<Said, RunStop> {
     let started = Instant::now();
-    let mut stream = run.model.stream(request(run, frame, offer)).ready_chunks(READY);
+    let cache_key = writer.log().key().map(|session| format!("concertino-session-{}", session.0));
+    let mut stream = run.model.stream(request(run, frame, offer, cache_key)).ready_chunks(READY);
     let mut calls: Vec<OpenCall> = Vec::new();
     let mut usage = Usage::default();
     let mut finish = None;
@@ -50,9 +52,16 @@ pub(crate) async fn call_model(
             match event? {
                 ModelEvent::Text(delta) => frame.say(SegmentKind::Text, delta)?,
                 ModelEvent::Reasoning(delta) => frame.say(SegmentKind::Reasoning, delta)?,
+                ModelEvent::ReasoningEnded(provider) => frame.end_reasoning(provider)?,
+                ModelEvent::Source(source) => frame.cite(source)?,
                 ModelEvent::ToolStarted { index, id, name } => {
                     let id = frame.start_call(id.as_deref(), &name, &*run.parts.ids)?;
-                    calls.push(OpenCall { index, id, name, raw: String::new() });
+                    calls.push(OpenCall { index, id, name, raw: String::new(), provider: None });
+                }
+                ModelEvent::ToolSigned { index, provider } => {
+                    if let Some(call) = calls.iter_mut().rfind(|call| call.index == index) {
+                        call.provider = Some(provider);
+                    }
                 }
                 ModelEvent::ToolDelta { index, delta } => {
                     let Some(call) = calls.iter_mut().rfind(|call| call.index == index) else {
@@ -80,7 +89,7 @@ pub(crate) async fn call_model(
     for call in calls {
         match accept(run, &call) {
             Ok(planned) => {
-                frame.request(planned.call.clone())?;
+                frame.request(planned.call.clone(), call.provider)?;
                 said.calls.push(planned);
             }
             Err((input, error)) => {
@@ -112,7 +121,7 @@ fn joined(
     })
 }
 
-fn request(run: &RunCtx, frame: &Frame, offer: Offer) -> ModelRequest {
+fn request(run: &RunCtx, frame: &Frame, offer: Offer, cache_key: Option<String>) -> ModelRequest {
     let mut messages = Vec::clone(&run.history);
     let mut turn = Vec::new();
     history::add(&mut turn, frame.message());
@@ -124,6 +133,8 @@ fn request(run: &RunCtx, frame: &Frame, offer: Offer) -> ModelRequest {
             Offer::Tools => run.parts.tool_specs.clone(),
             Offer::NoTools => [].into(),
         },
+        answer: None,
+        cache_key,
     }
 }
 

@@ -13,10 +13,9 @@ use super::explain::Facts;
 use crate::{
     dispatch::Link,
     http::{self, Client, SetupError},
-    model::Model,
     registry::{
         ProviderDefinition,
-        adapter::{self, AdapterSettings},
+        adapter::{self, Access},
     },
     schedule::{Gate, GateLoad},
 };
@@ -159,20 +158,14 @@ impl Provider {
 
     fn build(&self, remote: &Remote, model: &str) -> Result<Link, SetupError> {
         let definition = &self.definition;
-        let name = format!("{}/{model}", definition.id);
-        let base_url = remote.base_url.clone().ok_or_else(|| SetupError::BadUrl(name.clone()))?;
+        let nowhere = || SetupError::BadUrl(definition.label.clone());
+        let base_url = remote.base_url.clone().ok_or_else(nowhere)?;
         let adapter = match (remote.address_variable.is_some(), definition.own_server_adapter) {
             (true, Some(adapter)) => adapter,
             _ => definition.adapter,
         };
-        let settings = AdapterSettings {
-            api_key: remote.key.clone(),
-            model: model.to_owned(),
-            limits: definition.limits,
-            base_url,
-            name,
-        };
-        let model_of_adapter: Arc<dyn Model> = adapter::build(adapter, settings, self.client(remote)?)?;
+        let access = Access { adapter, base_url: &base_url, api_key: remote.key.as_deref() };
+        let model_of_adapter = adapter::build(definition, model, &access, self.client(remote)?)?;
         let facts = Facts {
             provider: definition.id.clone(),
             label: definition.label.clone(),

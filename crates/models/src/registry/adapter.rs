@@ -1,57 +1,43 @@
-//! Which code speaks with a provider: the one table from an adapter's name to its constructor.
+//! Which code speaks with a provider: from what its file says to a model that can be asked.
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
+use super::ProviderDefinition;
 use crate::{
     http::{Client, SetupError},
     model::Model,
-    openai::{OpenAi, OpenAiSettings},
-    retry::Limits,
+    remote::{RemoteModel, settings::ModelSettings},
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Adapter {
-    /// Chat completions: what most servers understand.
-    #[serde(rename = "openai")]
-    OpenAi,
-}
+/// Provider files call a wire format by its name.
+pub use crate::remote::settings::WireFormat as Adapter;
 
-impl Adapter {
-    pub const ALL: [Self; 1] = [Self::OpenAi];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|adapter| adapter.name() == name)
-    }
-}
-
-/// What every adapter is told.
-pub struct AdapterSettings {
-    pub name: String,
-    pub base_url: String,
-    pub api_key: Option<String>,
-    pub model: String,
-    pub limits: Limits,
+/// Where a provider is reached and with which key, after the settings were looked at.
+pub struct Access<'a> {
+    pub adapter: Adapter,
+    pub base_url: &'a str,
+    pub api_key: Option<&'a str>,
 }
 
 pub fn build(
-    adapter: Adapter,
-    settings: AdapterSettings,
+    provider: &ProviderDefinition,
+    model: &str,
+    access: &Access<'_>,
     client: Client,
 ) -> Result<Arc<dyn Model>, SetupError> {
-    let AdapterSettings { name, base_url, api_key, model, limits } = settings;
-    match adapter {
-        Adapter::OpenAi => {
-            let settings = OpenAiSettings { name, base_url, api_key, model, limits };
-            Ok(Arc::new(OpenAi::with_client(settings, client)?))
-        }
-    }
+    let settings = ModelSettings {
+        api_key: access.api_key.map(str::to_owned),
+        headers: provider.headers.clone(),
+        body: provider.body.clone(),
+        // A limit in a file is what the model can do; only a format that insists on one is told.
+        max_output_tokens: match access.adapter {
+            Adapter::Anthropic => provider.model(model).and_then(|model| model.output_limit),
+            Adapter::OpenAi | Adapter::OpenAiResponses | Adapter::Google => None,
+        },
+        prompt_cache: provider.prompt_cache,
+        reasoning_replay: provider.reasoning_replay,
+        limits: provider.limits,
+        ..ModelSettings::new(format!("{}/{model}", provider.id), access.base_url, model)
+    };
+    Ok(Arc::new(RemoteModel::with_client(access.adapter, settings, client)?))
 }

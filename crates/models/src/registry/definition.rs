@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Adapter, read::Tag};
-use crate::retry::Limits;
+use crate::{
+    remote::settings::{PromptCache, ReasoningReplay},
+    retry::Limits,
+};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderDefinition {
@@ -34,6 +37,8 @@ pub struct ProviderDefinition {
     pub headers: Vec<(String, String)>,
     /// Laid over the body of every call.
     pub body: Map<String, Value>,
+    pub prompt_cache: PromptCache,
+    pub reasoning_replay: ReasoningReplay,
     pub disabled: bool,
     pub models: Vec<Arc<ModelDefinition>>,
 }

@@ -12,7 +12,10 @@ use super::{
     Adapter, check,
     definition::{FileLimits, ModelDefinition, ProviderDefinition},
 };
-use crate::retry::Limits;
+use crate::{
+    remote::settings::{PromptCache, ReasoningReplay},
+    retry::Limits,
+};
 
 const LONGEST_ID: usize = 200;
 const LONGEST_TAG: usize = 40;
@@ -89,6 +92,8 @@ struct Fields<'a> {
     limits: FileLimits,
     headers: Option<Map<String, Value>>,
     body: Option<Map<String, Value>>,
+    prompt_cache: Option<PromptCache>,
+    reasoning_replay: Option<ReasoningReplay>,
     disabled: Option<bool>,
     #[serde(borrow, default)]
     models: Vec<&'a RawValue>,
@@ -229,6 +234,8 @@ impl<'a> ProviderFile<'a> {
             limits: Limits::default(),
             headers: Vec::new(),
             body: Map::new(),
+            prompt_cache: PromptCache::default(),
+            reasoning_replay: ReasoningReplay::default(),
             disabled: false,
             models: Vec::new(),
         })
@@ -254,6 +261,8 @@ impl<'a> ProviderFile<'a> {
         replace(&mut provider.model_variables, fields.model_variables.map(names));
         replace(&mut provider.local, fields.local);
         replace(&mut provider.body, fields.body);
+        replace(&mut provider.prompt_cache, fields.prompt_cache);
+        replace(&mut provider.reasoning_replay, fields.reasoning_replay);
         replace(&mut provider.disabled, fields.disabled);
         provider.own_server_adapter = fields.own_server_adapter.or(provider.own_server_adapter);
         provider.base_path = fields.base_path.or(provider.base_path);
