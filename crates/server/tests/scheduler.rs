@@ -70,6 +70,7 @@ fn report(count: usize, waited: &mut [Waited], took: Duration, server: &ModelSer
         late,
     );
     // Whoever was sent away keeps the turn: a fair order serves the first half before the second.
-    assert!(displaced <= count as f64 / 6.0, "the order was lost: {displaced:.1} of {count}");
+    // Those that are tried at once, eight at least, may change places with each other; by chance it would be a third.
+    assert!(displaced <= 9.0_f64.max(count as f64 / 10.0), "the order was lost: {displaced:.1} of {count}");
     assert!(early <= late * 1.1, "the first half waited {early:.2} s, the second {late:.2} s");
 }
