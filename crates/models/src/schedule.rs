@@ -116,7 +116,7 @@ impl Gate {
                 if !state.has_room() {
                     return;
                 }
-                let Some(next) = state.line.next() else { return };
+                let Some(next) = state.line.serve() else { return };
                 state.on += 1;
                 next
             };

@@ -90,7 +90,7 @@ impl<T> Line<T> {
     }
 
     /// The call whose turn it is.
-    pub fn next(&mut self) -> Option<(Lane, Turn, T)> {
+    pub fn serve(&mut self) -> Option<(Lane, Turn, T)> {
         let (turn, lane) = self.order.pop_first()?;
         let waiting = self.lanes.get_mut(&lane)?;
         let (_, call) = waiting.calls.pop_front()?;
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     fn served(line: &mut Line<&'static str>) -> Vec<&'static str> {
-        std::iter::from_fn(|| line.next()).map(|(_, _, call)| call).collect()
+        std::iter::from_fn(|| line.serve()).map(|(_, _, call)| call).collect()
     }
 
     #[test]
@@ -152,8 +152,8 @@ mod tests {
         line.join(1, "a");
         line.join(2, "b");
         line.join(3, "c");
-        let (lane_a, turn_a, a) = line.next().unwrap();
-        let (lane_b, turn_b, b) = line.next().unwrap();
+        let (lane_a, turn_a, a) = line.serve().unwrap();
+        let (lane_b, turn_b, b) = line.serve().unwrap();
         line.join(4, "d");
         // They come back in another order than they were served.
         line.rejoin(lane_b, turn_b, b);
@@ -167,7 +167,7 @@ mod tests {
         line.join(1, "a1");
         line.join(1, "a2");
         line.join(2, "b");
-        let (lane, first, a1) = line.next().unwrap();
+        let (lane, first, a1) = line.serve().unwrap();
         line.rejoin(lane, first, a1);
         assert_eq!(line.waiting(1), 2);
         assert_eq!(served(&mut line), ["a1", "b", "a2"]);
