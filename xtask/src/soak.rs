@@ -23,6 +23,8 @@ pub enum Name {
     Flat,
     /// Slow readers, 10,000 idle sessions, 5,000 live streams: what the server holds
     Memory,
+    /// 200 runs at once against a server that answers 429 to two thirds of its calls: all finish, in a fair order
+    Scheduler,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -88,6 +90,12 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
         }),
         Name::Memory => steps.run("memory", |notes| {
             rust_tests::run_counted(release_test(project, "memory").env("MEMORY_LONG", "1"), notes)
+        }),
+        Name::Scheduler => steps.run("scheduler", |notes| {
+            let mut tests = cargo(project);
+            tests.args(["test", "--package", "server", "--test", "scheduler", "--", "--nocapture"]);
+            tests.env("SCHEDULER_RUNS", std::env::var("SCHEDULER_RUNS").unwrap_or_else(|_| "200".to_owned()));
+            rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Ignored => steps.run("ignored", |notes| {
             let mut tests = cargo(project);

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use models::Model;
+use models::{
+    Catalog,
+    catalog::list::{Filter, ModelList},
+};
 use protocol::{
     ApprovalId, Clock, IdSource, MessageId, MessageRef, PrincipalId, Seq, SessionId, Timestamp, ToolSpec,
     UiMessage, WorkspaceId,
@@ -42,7 +45,7 @@ pub struct EngineSettings {
 /// What the engine is made of; everything that differs between production and tests.
 pub struct EngineParts {
     pub store: Arc<dyn Store>,
-    pub model: Arc<dyn Model>,
+    pub catalog: Arc<Catalog>,
     pub tools: tools::Registry,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn IdSource>,
@@ -52,7 +55,7 @@ pub struct EngineParts {
 /// The parts as the sessions share them.
 pub(crate) struct Parts {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) model: Arc<dyn Model>,
+    pub(crate) catalog: Arc<Catalog>,
     pub(crate) tools: tools::Registry,
     pub(crate) tool_specs: Arc<[ToolSpec]>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -105,7 +108,7 @@ impl Engine {
         let tool_specs = parts.tools.names().filter_map(tool).collect();
         let parts = Arc::new(Parts {
             store: parts.store,
-            model: parts.model,
+            catalog: parts.catalog,
             tools: parts.tools,
             tool_specs,
             clock: parts.clock,
@@ -315,9 +318,14 @@ impl Engine {
         Ok(token.map(|token| Principal { id: token.principal, workspace: token.workspace }))
     }
 
-    /// What the model and the tools are called, for the start-up line and the landing page.
-    pub fn model_name(&self) -> &str {
-        self.parts.model.name()
+    /// The model that answers when nobody chose one, for the landing page.
+    pub fn model_name(&self) -> String {
+        self.parts.catalog.default_model().name
+    }
+
+    /// The models that can be chosen.
+    pub fn models(&self, filter: &Filter<'_>) -> ModelList {
+        self.parts.catalog.list(filter)
     }
 
     pub fn tool_specs(&self) -> &[ToolSpec] {
@@ -381,6 +389,8 @@ fn info(record: SessionRecord) -> SessionInfo {
         last_run,
         active_leaf: record.active_leaf.map(|leaf| leaf.id),
         queued: record.queued,
+        chat_model_id: record.chat_model_id,
+        chat_model_source: record.chat_model_source,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Why the engine refuses: each error has a code and a sentence for the person.
 
+use models::ChoiceError;
 use protocol::ErrorCode;
 use store::StoreError;
 
@@ -7,6 +8,10 @@ use store::StoreError;
 pub enum EngineError {
     #[error("{0}")]
     InvalidMessage(String),
+    #[error("{0}")]
+    UnknownModel(String),
+    #[error("{0}")]
+    ModelNotReady(String),
     #[error("There is no such chat.")]
     SessionNotFound,
     #[error("There is no message {0} in this chat.")]
@@ -44,6 +49,8 @@ impl EngineError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::InvalidMessage(_) => ErrorCode::InvalidMessage,
+            Self::UnknownModel(_) => ErrorCode::UnknownModel,
+            Self::ModelNotReady(_) => ErrorCode::ModelNotReady,
             Self::SessionNotFound => ErrorCode::SessionNotFound,
             Self::MessageNotFound(_) => ErrorCode::MessageNotFound,
             Self::ApprovalNotFound => ErrorCode::ApprovalNotFound,
@@ -57,6 +64,15 @@ impl EngineError {
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Store(StoreError::Conflict | StoreError::Unavailable(_)) => ErrorCode::StoreUnavailable,
             Self::Store(StoreError::Corrupt(_)) => ErrorCode::Internal,
+        }
+    }
+}
+
+impl From<ChoiceError> for EngineError {
+    fn from(error: ChoiceError) -> Self {
+        match error {
+            ChoiceError::Unknown(text) => Self::UnknownModel(text),
+            ChoiceError::NotReady(text) => Self::ModelNotReady(text),
         }
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod ask_again;
 pub(crate) mod bill;
 pub(crate) mod call_model;
 pub(crate) mod call_tools;
+pub(crate) mod choose_model;
 pub(crate) mod drive;
 pub(crate) mod frame;
 pub(crate) mod heard;

@@ -32,6 +32,8 @@ codes! {
     InvalidId = "invalid_id", 400;
     /// A user message without text or file.
     EmptyMessage = "empty_message", 400;
+    /// The model that was chosen is not known here.
+    UnknownModel = "unknown_model", 400;
     Unauthorized = "unauthorized", 401;
     /// A Host or Origin that is not on the list.
     ForbiddenOrigin = "forbidden_origin", 403;
@@ -51,6 +53,8 @@ codes! {
     ApprovalSettled = "approval_settled", 409;
     /// The answer carries another input than the one asked about.
     ApprovalAltered = "approval_altered", 409;
+    /// The model that was chosen lacks its key or its address.
+    ModelNotReady = "model_not_ready", 409;
     /// The message named does not wait for anything.
     NothingToContinue = "nothing_to_continue", 409;
     BodyTooLarge = "body_too_large", 413;

@@ -12,6 +12,7 @@ use crate::{
     facts::TurnFacts,
     id::{ApprovalId, MessageId, MessageRef, RunId, ToolCallId},
     message::UiMessage,
+    provider::{ProviderMetadata, Source},
     run::RunOptions,
     source::Timestamp,
     tool::ToolCall,
@@ -144,6 +145,15 @@ pub enum SessionEvent {
         message: MessageId,
         segment: u32,
         kind: SegmentKind,
+        /// What the provider wants back with this reasoning.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<ProviderMetadata>,
+    },
+    /// Something the answer leans on. Numbered from 0 in its message.
+    SourceCited {
+        message: MessageId,
+        number: u32,
+        source: Source,
     },
 
     ToolInputStarted {
@@ -163,6 +173,9 @@ pub enum SessionEvent {
     ToolRequested {
         message: MessageId,
         call: ToolCall,
+        /// What the provider wants back with this call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<ProviderMetadata>,
     },
     /// The call cannot be run: broken JSON, an unknown tool, arguments the schema refuses.
     ToolRejected {
@@ -304,6 +317,7 @@ impl SessionEvent {
             | Self::SegmentOpened { .. }
             | Self::SegmentDelta { .. }
             | Self::SegmentClosed { .. }
+            | Self::SourceCited { .. }
             | Self::ToolInputStarted { .. }
             | Self::ToolInputDelta { .. }
             | Self::ToolProgress { .. }
@@ -332,6 +346,7 @@ impl SessionEvent {
             | Self::SegmentOpened { message, .. }
             | Self::SegmentDelta { message, .. }
             | Self::SegmentClosed { message, .. }
+            | Self::SourceCited { message, .. }
             | Self::ToolInputStarted { message, .. }
             | Self::ToolInputDelta { message, .. }
             | Self::ToolRequested { message, .. }

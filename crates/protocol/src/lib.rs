@@ -15,6 +15,7 @@ pub mod json;
 pub mod message;
 pub mod normalize;
 pub mod project;
+pub mod provider;
 pub mod run;
 pub mod source;
 pub mod tool;
@@ -34,6 +35,7 @@ pub use id::{
     WorkspaceId,
 };
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
+pub use provider::{ProviderMetadata, Source};
 pub use run::{RunOptions, SubAgentStream, WhenBusy};
 pub use source::{Clock, IdSource, Timestamp};
 pub use tool::{ToolCall, ToolSpec};

@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 pub(crate) mod artifacts;
 pub(crate) mod diagnostics;
 pub(crate) mod health;
+pub(crate) mod models;
 pub(crate) mod sessions;
 pub(crate) mod tools;
 pub(crate) mod usage;

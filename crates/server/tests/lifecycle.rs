@@ -46,8 +46,8 @@ fn sent(request: &ModelRequest) -> Vec<String> {
         ModelMessage::Assistant { content } => {
             let texts = content.iter().map(|content| match content {
                 AssistantContent::Text(text) => text.clone(),
-                AssistantContent::Reasoning(_) => String::new(),
-                AssistantContent::ToolCall(call) => format!("[{} {}]", call.name, call.input),
+                AssistantContent::Reasoning { .. } => String::new(),
+                AssistantContent::ToolCall { call, .. } => format!("[{} {}]", call.name, call.input),
             });
             format!("assistant: {}", texts.collect::<String>())
         }

@@ -32,6 +32,9 @@ pub struct SessionRecord {
     /// How many messages wait behind the run.
     pub queued: u32,
     pub preface: Option<PrefaceRecord>,
+    /// The model that the newest run was to use, and where from: what the session goes on with.
+    pub chat_model_id: Option<String>,
+    pub chat_model_source: Option<String>,
 }
 
 /// What the system prompt says about the session, as it was first told to a model.

@@ -21,6 +21,7 @@ pub mod frames;
 pub mod grammar;
 pub mod lines;
 mod listening;
+pub mod model_server;
 mod played;
 pub mod strict;
 pub mod tools;
@@ -34,6 +35,7 @@ pub use chat::{Chat, user};
 pub use fixed::{CountingIds, FixedClock};
 pub use forward::Forwarder;
 pub use listening::{Connection, Listening};
+pub use model_server::ModelServer;
 pub use played::Played;
 pub use turn::{Question, Turn};
 

@@ -30,7 +30,7 @@ impl Bill {
     }
 
     fn write(self, run: &RunCtx, frame: &mut Frame, failed: bool) -> Result<(), FoldError> {
-        let model = &run.parts.model;
+        let model = &run.model;
         frame.end_model_turn(ModelCall {
             run: Some(run.run.clone()),
             agent: vec![run.agent.name.clone()],

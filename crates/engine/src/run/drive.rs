@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{ModelError, ModelMessage};
+use models::{Model, ModelError, ModelMessage};
 use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind, WorkspaceId};
 use serde_json::json;
 use store::StoreError;
@@ -25,6 +25,7 @@ pub(crate) struct RunCtx {
     pub(crate) run: RunId,
     pub(crate) workspace: WorkspaceId,
     pub(crate) agent: Arc<AgentDefinition>,
+    pub(crate) model: Arc<dyn Model>,
     pub(crate) options: RunOptions,
     /// Role and preface: the same bytes in every call of the session.
     pub(crate) system: Arc<str>,

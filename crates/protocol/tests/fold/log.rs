@@ -6,8 +6,8 @@
 
 use protocol::{
     AgentRef, ApprovalId, Artifact, ArtifactId, FinishReason, FrameEnd, LogEntry, MessageId, MessageRef,
-    Part, QueueExit, Role, RunEnd, RunId, SegmentKind, Seq, SessionEvent, Timestamp, ToolCall, ToolCallId,
-    ToolOutcome, UiMessage, Usage, run::RunOptions,
+    Part, ProviderMetadata, QueueExit, Role, RunEnd, RunId, SegmentKind, Seq, SessionEvent, Source,
+    Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage, run::RunOptions,
 };
 use serde_json::{Map, Value, json};
 
@@ -49,6 +49,7 @@ pub struct Writer {
     pub run: RunId,
     seq: Seq,
     segments: u32,
+    sources: u32,
     calls: u32,
     /// Whether people and front ends are asked in this log at all.
     asks: bool,
@@ -78,6 +79,7 @@ impl Writer {
             has_client_tools: rng.percent(40),
             entries: Vec::new(),
             segments: 0,
+            sources: 0,
             calls: 0,
             rng,
         }
@@ -172,8 +174,30 @@ impl Writer {
             for delta in content::cut(&mut self.rng, &text, 8) {
                 self.write(SessionEvent::SegmentDelta { message: message.clone(), segment, kind, delta });
             }
-            self.write(SessionEvent::SegmentClosed { message, segment, kind });
+            let signed = kind == SegmentKind::Reasoning && self.rng.percent(50);
+            let provider = signed.then(|| self.provider());
+            self.write(SessionEvent::SegmentClosed { message, segment, kind, provider });
+            if self.rng.percent(20) {
+                let source = self.source();
+                let (message, number) = (self.message.clone(), self.sources);
+                self.sources += 1;
+                self.write(SessionEvent::SourceCited { message, number, source });
+            }
         }
+    }
+
+    fn provider(&mut self) -> ProviderMetadata {
+        ProviderMetadata::one("anthropic", "signature", content::text(&mut self.rng, 3))
+    }
+
+    fn source(&mut self) -> Source {
+        let title = content::text(&mut self.rng, 2);
+        if self.rng.percent(60) {
+            let title = self.rng.percent(70).then_some(title);
+            return Source::Url { url: format!("https://example.com/{}", self.rng.below(50)), title };
+        }
+        let filename = self.rng.percent(50).then(|| "a.pdf".to_owned());
+        Source::Document { media_type: "application/pdf".to_owned(), title, filename }
     }
 
     fn new_call(&mut self) -> Call {
@@ -223,7 +247,8 @@ impl Writer {
             let error = content::text(&mut self.rng, 3);
             SessionEvent::ToolRejected { message, call: id, tool, input, error }
         } else {
-            SessionEvent::ToolRequested { message, call: ToolCall { id, name: tool, input } }
+            let provider = self.rng.percent(30).then(|| self.provider());
+            SessionEvent::ToolRequested { message, call: ToolCall { id, name: tool, input }, provider }
         });
         events
     }

@@ -240,6 +240,7 @@ pub(super) fn apply(
         | SessionEvent::SegmentOpened { .. }
         | SessionEvent::SegmentDelta { .. }
         | SessionEvent::SegmentClosed { .. }
+        | SessionEvent::SourceCited { .. }
         | SessionEvent::ToolInputStarted { .. }
         | SessionEvent::ToolInputDelta { .. }
         | SessionEvent::ToolRequested { .. }

@@ -11,7 +11,7 @@ use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, Sto
 
 const COLUMNS: &str = "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
     m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.queued, s.preface,
-    s.preface_agent";
+    s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource'";
 const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -171,5 +171,7 @@ fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
             None => None,
         },
         preface: preface.zip(preface_agent).map(|(text, agent)| PrefaceRecord { agent, text }),
+        chat_model_id: row.get(16)?,
+        chat_model_source: row.get(17)?,
     })
 }

@@ -1,4 +1,5 @@
-//! The pieces of a streamed body in, [`ModelEvent`]s out: the decoder and the reader together. Pure, no I/O.
+//! The pieces of a streamed body in, [`ModelEvent`]s out: the decoder, the reader of the wire format and the bounds
+//! together. Pure, no I/O.
 //!
 //! How the body was cut into pieces makes no difference to the events.
 
@@ -6,16 +7,19 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-use super::stream::{Progress, Reader};
+use super::{
+    answer::{AnswerReader, Progress},
+    bounds::Bounds,
+};
 use crate::{
     model::{ModelError, ModelEvent},
-    sse_decode::SseDecoder,
+    sse_decode::{EventTooLarge, SseDecoder},
 };
 
-#[derive(Debug)]
 pub struct Feed {
     decoder: SseDecoder,
-    reader: Reader,
+    reader: Box<dyn AnswerReader>,
+    bounds: Bounds,
 }
 
 /// What a step of the feed came to.
@@ -30,8 +34,8 @@ pub enum Step {
 }
 
 impl Feed {
-    pub fn new(reader: Reader) -> Self {
-        Self { decoder: SseDecoder::default(), reader }
+    pub fn new(reader: Box<dyn AnswerReader>) -> Self {
+        Self { decoder: SseDecoder::default(), reader, bounds: Bounds::default() }
     }
 
     /// Takes the next piece of the body, once [`Self::step`] is dry.
@@ -39,11 +43,13 @@ impl Feed {
         self.decoder.push(chunk);
     }
 
-    /// Reads on in what has arrived, as far as the next events.
+    /// Reads on in what has arrived, as far as the next events. `events` is empty when it is called.
     pub fn step(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<Step, ModelError> {
-        let too_large = |error: crate::sse_decode::EventTooLarge| ModelError::Garbage(error.to_string());
+        let too_large = |error: EventTooLarge| ModelError::Garbage(error.to_string());
         while let Some(data) = self.decoder.next_event().map_err(too_large)? {
-            if self.reader.event(data, events)? == Progress::Done {
+            let progress = self.reader.event(data, events)?;
+            self.bounds.admit(events)?;
+            if progress == Progress::Done {
                 self.reader.end(Progress::Done, events)?;
                 return Ok(Step::Done);
             }
@@ -61,10 +67,14 @@ impl Feed {
             Some(Err(ModelError::Garbage(_))) | None => Progress::More,
             Some(Err(error)) => return Err(error),
         };
+        self.bounds.admit(events)?;
         self.reader.end(progress, events)
     }
-}
 
-#[cfg(test)]
-#[path = "feed_tests.rs"]
-mod tests;
+    /// The whole answer of a server that does not stream.
+    pub fn whole(&mut self, body: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        self.reader.whole(body, events)?;
+        self.bounds.admit(events)?;
+        self.reader.end(Progress::Done, events)
+    }
+}

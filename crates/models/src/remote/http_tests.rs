@@ -56,8 +56,8 @@ impl Played {
         Self { base_url, requests, closed, _tasks: tasks }
     }
 
-    fn model(&self, limits: Limits) -> OpenAi {
-        OpenAi::new(settings(&self.base_url, limits)).unwrap()
+    fn model(&self, limits: Limits) -> RemoteModel {
+        RemoteModel::new(WireFormat::OpenAi, settings(&self.base_url, limits)).unwrap()
     }
 
     fn request_count(&mut self) -> usize {
@@ -114,13 +114,11 @@ async fn read_request(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-fn settings(base_url: &str, limits: Limits) -> OpenAiSettings {
-    OpenAiSettings {
-        name: "test/some-model".to_owned(),
-        base_url: base_url.to_owned(),
+fn settings(base_url: &str, limits: Limits) -> ModelSettings {
+    ModelSettings {
         api_key: Some(KEY.to_owned()),
-        model: "some-model".to_owned(),
         limits,
+        ..ModelSettings::new("test/some-model", base_url, "some-model")
     }
 }
 
@@ -139,10 +137,10 @@ fn patient() -> Limits {
 fn ask() -> ModelRequest {
     let content = vec![UserContent::Text("hello".to_owned())];
     let messages = vec![ModelMessage::User { content }.into()];
-    ModelRequest { system: "Be brief.".to_owned(), messages, tools: [].into() }
+    ModelRequest { system: "Be brief.".to_owned(), messages, ..ModelRequest::default() }
 }
 
-async fn answer(model: &OpenAi) -> Vec<Result<ModelEvent, ModelError>> {
+async fn answer(model: &RemoteModel) -> Vec<Result<ModelEvent, ModelError>> {
     model.stream(ask()).collect().await
 }
 
@@ -235,18 +233,16 @@ async fn a_server_that_keeps_failing_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_is_waited_out_as_the_server_asks() {
-    let limited = vec![status("429 Too Many Requests", "retry-after: 0\r\n", "{}")];
-    let mut server = Played::new(vec![limited.clone(), ok()]).await;
-    // With our own back-off this test would take minutes.
-    let limits = Limits { backoff_base: Duration::from_secs(600), ..patient() };
-    assert_eq!(answer(&server.model(limits)).await, [text("Hi"), finished()]);
-    assert_eq!(server.request_count(), 2);
-
-    let server = Played::new(vec![limited]).await;
-    let model = server.model(Limits { attempts: 1, ..patient() });
-    let error = ModelError::RateLimited { retry_after: Some(Duration::ZERO) };
-    assert_eq!(answer(&model).await, [Err(error)]);
+async fn a_rate_limit_is_handed_on_with_the_wait_the_server_asks_for() {
+    let limited = vec![status("429 Too Many Requests", "retry-after: 7\r\n", "{}")];
+    let mut server = Played::new(vec![limited, ok()]).await;
+    let error = ModelError::RateLimited { retry_after: Some(Duration::from_secs(7)) };
+    assert_eq!(answer(&server.model(patient())).await, [Err(error)]);
+    assert_eq!(
+        server.request_count(),
+        1,
+        "waiting is the matter of the gate that all calls of the key share"
+    );
 }
 
 #[tokio::test]
@@ -254,7 +250,7 @@ async fn a_server_that_is_not_there_is_unreachable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
-    let model = OpenAi::new(settings(&base_url, patient())).unwrap();
+    let model = RemoteModel::new(WireFormat::OpenAi, settings(&base_url, patient())).unwrap();
     assert_eq!(answer(&model).await, [Err(ModelError::Unreachable)]);
 }
 
@@ -280,7 +276,7 @@ async fn a_server_that_never_finishes_the_handshake_is_a_connect_time_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("https://{}/v1", listener.local_addr().unwrap());
     let limits = Limits { connect: Duration::from_millis(60), attempts: 2, ..patient() };
-    let model = match OpenAi::new(settings(&base_url, limits)) {
+    let model = match RemoteModel::new(WireFormat::OpenAi, settings(&base_url, limits)) {
         Err(SetupError::Client) => return println!("skipped: this machine has no root certificates"),
         model => model.unwrap(),
     };
@@ -417,11 +413,14 @@ async fn an_endless_explanation_is_not_read_to_its_end() {
 #[test]
 fn settings_that_cannot_work_are_refused_without_showing_them() {
     for base_url in ["", "localhost:8000/v1", "ftp://example.com", "http://", "not a url"] {
-        let refused = OpenAi::new(settings(base_url, patient())).unwrap_err();
+        let refused = RemoteModel::new(WireFormat::OpenAi, settings(base_url, patient())).unwrap_err();
         assert_eq!(refused, SetupError::BadUrl("test/some-model".to_owned()), "{base_url}");
     }
     let key = Some("two\nlines".to_owned());
-    let refused = OpenAi::new(OpenAiSettings { api_key: key, ..settings("http://localhost", patient()) });
+    let refused = RemoteModel::new(
+        WireFormat::OpenAi,
+        ModelSettings { api_key: key, ..settings("http://localhost", patient()) },
+    );
     assert_eq!(refused.unwrap_err(), SetupError::BadKey("test/some-model".to_owned()));
 }
 
@@ -433,7 +432,7 @@ fn the_path_is_appended_to_any_base_url() {
         (" http://localhost:1/v1/ ", "http://localhost:1/v1/chat/completions"),
         ("http://localhost:1/x?api-version=2", "http://localhost:1/x/chat/completions?api-version=2"),
     ] {
-        let model = OpenAi::new(settings(base_url, patient())).unwrap();
+        let model = RemoteModel::new(WireFormat::OpenAi, settings(base_url, patient())).unwrap();
         assert_eq!(model.server.url.as_str(), url);
     }
 }

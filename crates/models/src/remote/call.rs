@@ -11,8 +11,8 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     Server,
+    answer::Progress,
     feed::{Feed, Step},
-    stream::{Progress, Reader},
 };
 use crate::{
     http::{self, Response},
@@ -38,6 +38,7 @@ pub struct Call {
 /// An answer that has begun.
 struct Answer {
     response: Response,
+    feed: Feed,
     form: Form,
     /// Until when the next piece must come, and which limit that is.
     deadline: Instant,
@@ -45,9 +46,9 @@ struct Answer {
 }
 
 enum Form {
-    Events(Feed),
+    Events,
     /// The server does not stream.
-    Whole(Reader),
+    Whole,
 }
 
 impl Call {
@@ -128,20 +129,20 @@ impl Call {
 async fn begin(server: &Server, body: Bytes) -> Result<Answer, Failure> {
     let deadline = Instant::now() + server.limits.first_byte;
     let response = http::send(server.post(body), deadline, server.key.as_deref()).await?;
-    let reader = Reader::new(server.key.clone());
-    Ok(Answer { form: form(&response, reader)?, response, deadline, limit: TimeLimit::FirstByte })
+    let feed = Feed::new(server.reader());
+    Ok(Answer { form: form(&response)?, feed, response, deadline, limit: TimeLimit::FirstByte })
 }
 
-fn form(response: &Response, reader: Reader) -> Result<Form, ModelError> {
+fn form(response: &Response) -> Result<Form, ModelError> {
     let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let media_type = media_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if media_type.eq_ignore_ascii_case("application/json") {
-        Ok(Form::Whole(reader))
+        Ok(Form::Whole)
     } else if media_type.eq_ignore_ascii_case("text/html") {
         Err(ModelError::Garbage("a web page; check the base URL".to_owned()))
     } else {
         // Servers that forget the type, or call it plain text, still send events.
-        Ok(Form::Events(Feed::new(reader)))
+        Ok(Form::Events)
     }
 }
 
@@ -152,32 +153,27 @@ impl Answer {
         limits: &Limits,
         events: &mut VecDeque<ModelEvent>,
     ) -> Result<Progress, ModelError> {
-        let feed = match &mut self.form {
-            Form::Events(feed) => feed,
-            Form::Whole(reader) => {
-                let bound = MAX_EVENT_BYTES;
-                let body = http::whole_body(&mut self.response, self.deadline, limits.idle, bound).await?;
-                let body =
-                    body.ok_or_else(|| ModelError::Garbage("an answer that is too large".to_owned()))?;
-                reader.whole(&body, events)?;
-                reader.end(Progress::Done, events)?;
-                return Ok(Progress::Done);
-            }
-        };
-        match feed.step(events)? {
+        if let Form::Whole = self.form {
+            let bound = MAX_EVENT_BYTES;
+            let body = http::whole_body(&mut self.response, self.deadline, limits.idle, bound).await?;
+            let body = body.ok_or_else(|| ModelError::Garbage("an answer that is too large".to_owned()))?;
+            self.feed.whole(&body, events)?;
+            return Ok(Progress::Done);
+        }
+        match self.feed.step(events)? {
             Step::Spoke => return Ok(Progress::More),
             Step::Dry => {}
             Step::Done => return Ok(Progress::Done),
         }
         match http::next_chunk(&mut self.response, self.deadline, self.limit).await {
             Ok(Some(chunk)) => {
-                feed.push(chunk);
+                self.feed.push(chunk);
                 self.deadline = Instant::now() + limits.idle;
                 self.limit = TimeLimit::Idle;
                 Ok(Progress::More)
             }
             // A connection that breaks after the finish reason has told all but perhaps the usage.
-            Ok(None) | Err(ModelError::Cut) => feed.end(events).map(|()| Progress::Done),
+            Ok(None) | Err(ModelError::Cut) => self.feed.end(events).map(|()| Progress::Done),
             Err(error) => Err(error),
         }
     }
