@@ -3,7 +3,9 @@
 use anyhow::Result;
 use clap::ValueEnum;
 
-use crate::{command::cargo, conformance, prepare, project::Project, rust_tests, steps::Steps};
+use crate::{
+    command::cargo, conformance, fuzz, local_model, prepare, project::Project, rust_tests, steps::Steps,
+};
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Name {
@@ -17,6 +19,10 @@ pub enum Name {
     Faults,
     /// A run dropped and resumed at every event, by our fold and by the real clients
     Resume,
+    /// Ten minutes of coverage-guided fuzzing for each decoder and for the JSON repair
+    Fuzz,
+    /// A chat with a small model that really runs on this machine
+    LocalModel,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -77,6 +83,8 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             }
             rust_tests::run_counted(&mut tests, notes)
         }),
+        Name::Fuzz => steps.run("fuzz", |_| fuzz::run(project)),
+        Name::LocalModel => steps.run("local model", |notes| local_model::run(project, notes)),
         Name::Ignored => steps.run("ignored", |notes| {
             let mut tests = cargo(project);
             tests.args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]);
