@@ -26,19 +26,27 @@ const IMAGE: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAA
 /// What LiteLLM does not pass on. A loss that is not there any more fails the test as well.
 struct Losses {
     reasoning: bool,
+    reasoning_tokens: bool,
     usage: bool,
     image: bool,
+    /// The status of an error: everything becomes 500.
+    status: bool,
 }
 
-const NOTHING: Losses = Losses { reasoning: false, usage: false, image: false };
+const NOTHING: Losses =
+    Losses { reasoning: false, reasoning_tokens: false, usage: false, image: false, status: false };
 
 /// How each wire format is reached through the proxy.
 fn routes() -> [(WireFormat, &'static str, Losses); 4] {
     [
         (WireFormat::OpenAi, "/v1", NOTHING),
         (WireFormat::OpenAiResponses, "/v1", NOTHING),
-        (WireFormat::Anthropic, "/v1", NOTHING),
-        (WireFormat::Google, "/v1beta", Losses { reasoning: true, usage: true, image: true }),
+        (WireFormat::Anthropic, "/v1", Losses { reasoning_tokens: true, ..NOTHING }),
+        (
+            WireFormat::Google,
+            "/v1beta",
+            Losses { reasoning: true, usage: true, image: true, status: true, ..NOTHING },
+        ),
     ]
 }
 
@@ -94,6 +102,9 @@ fn without(losses: &Losses, mut essence: Value) -> Value {
     if losses.reasoning {
         essence["parts"].as_array_mut().unwrap().retain(|part| part["type"] != "reasoning");
     }
+    if losses.reasoning_tokens {
+        essence["usage"]["reasoningTokens"] = json!(0);
+    }
     if losses.usage {
         essence["usage"] = Value::Null;
     }
@@ -116,12 +127,13 @@ async fn one_conversation_folds_to_the_same_message_through_all_four_wire_format
         assert_eq!(shown, if losses.image { 0 } else { 2 }, "images of {}", format.name());
     }
     let refused = Script::new(vec![vec![Act::Fail { status: 400, first: 100 }]]);
-    for (format, path, _) in routes() {
+    for (format, path, losses) in routes() {
         let failed = message(model(format, &proxy.url(path)), &refused).await;
         let metadata = failed.metadata.unwrap();
         assert_eq!(metadata["status"], "failed", "{}", format.name());
         let error = metadata["error"].as_str().unwrap();
-        assert!(error.contains("refused the request (400)"), "{}: {error}", format.name());
+        let said = if losses.status { "failed (500)" } else { "refused the request (400)" };
+        assert!(error.contains(said), "{}: {error}", format.name());
         assert!(error.contains("the script says so"), "{}: {error}", format.name());
     }
 }
