@@ -5,7 +5,9 @@ use std::process::Command;
 use anyhow::Result;
 use clap::ValueEnum;
 
-use crate::{command::cargo, conformance, prepare, project::Project, rust_tests, steps::Steps};
+use crate::{
+    command::cargo, conformance, fuzz, local_model, prepare, project::Project, rust_tests, steps::Steps,
+};
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Name {
@@ -25,6 +27,10 @@ pub enum Name {
     Memory,
     /// 200 runs at once against a server that answers 429 to two thirds of its calls: all finish, in a fair order
     Scheduler,
+    /// Ten minutes of coverage-guided fuzzing for each decoder and for the JSON repair
+    Fuzz,
+    /// A chat with a small model that really runs on this machine
+    LocalModel,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -97,6 +103,8 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             tests.env("SCHEDULER_RUNS", std::env::var("SCHEDULER_RUNS").unwrap_or_else(|_| "200".to_owned()));
             rust_tests::run_counted(&mut tests, notes)
         }),
+        Name::Fuzz => steps.run("fuzz", |_| fuzz::run(project)),
+        Name::LocalModel => steps.run("local model", |notes| local_model::run(project, notes)),
         Name::Ignored => steps.run("ignored", |notes| {
             let mut tests = cargo(project);
             tests.args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]);
