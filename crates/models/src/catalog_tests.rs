@@ -1,3 +1,5 @@
+//! Which model answers: what the settings say, what a request names, and what the list shows.
+
 use super::*;
 use crate::{
     Scripted,

@@ -1,3 +1,5 @@
+//! Looking for model servers, against real sockets of this machine.
+
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,

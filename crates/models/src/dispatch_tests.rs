@@ -1,3 +1,5 @@
+//! A call on its way: waiting, falling back, holding its place and giving it back.
+
 use futures::StreamExt;
 use protocol::FinishReason;
 

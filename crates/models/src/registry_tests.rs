@@ -1,3 +1,5 @@
+//! Our provider files, the user's over them, and how mistakes are told.
+
 use super::*;
 
 const PROVIDERS: [&str; 16] = [

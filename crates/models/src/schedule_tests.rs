@@ -1,3 +1,5 @@
+//! The gate: limits, turns, pauses, bounds, and those who go away.
+
 use std::future::Future;
 
 use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
