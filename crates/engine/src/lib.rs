@@ -11,6 +11,7 @@ mod error;
 mod run;
 mod session;
 mod system;
+mod usage;
 
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, Principal};
 pub use error::EngineError;
@@ -20,3 +21,4 @@ pub use session::{
     subscribe::{ViewError, Viewer},
 };
 pub use system::{RandomIds, SystemClock};
+pub use usage::{UsageRequest, report as report_usage};

@@ -9,6 +9,7 @@ pub mod demo;
 pub mod gemini;
 pub mod http;
 pub mod model;
+mod mould;
 pub mod openai;
 pub mod openai_responses;
 pub mod remote;

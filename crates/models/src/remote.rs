@@ -17,11 +17,13 @@ pub mod settings;
 
 use std::{fmt, sync::Arc};
 
-use futures::{FutureExt, StreamExt, future, stream as streams};
-use reqwest::{
-    Client, Url,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+use ::http::{
+    HeaderMap, HeaderName, HeaderValue,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE},
 };
+use futures::{FutureExt, StreamExt, future, stream as streams};
+use protocol::Price;
+use url::Url;
 
 use self::{
     answer::AnswerReader,
@@ -31,7 +33,7 @@ use self::{
 };
 use crate::{
     anthropic, gemini,
-    http::{self, SetupError},
+    http::{self, Client, SetupError},
     model::{Model, ModelError, ModelRequest, ModelStream},
     openai, openai_responses,
     retry::Limits,
@@ -51,6 +53,7 @@ struct Server {
     headers: HeaderMap,
     writing: Writing,
     limits: Limits,
+    price: Option<Price>,
     client: Client,
 }
 
@@ -77,15 +80,20 @@ impl RemoteModel {
         }
         let key = settings.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned);
         let headers = headers(format, key.as_deref(), &settings)?;
-        let ModelSettings { name, limits, .. } = settings.clone();
+        let ModelSettings { name, limits, price, .. } = settings.clone();
         let writing = Writing::new(settings);
-        Ok(Self { server: Arc::new(Server { format, name, url, key, headers, writing, limits, client }) })
+        let server = Server { format, name, url, key, headers, writing, limits, price, client };
+        Ok(Self { server: Arc::new(server) })
     }
 }
 
 impl Model for RemoteModel {
     fn name(&self) -> &str {
         &self.server.name
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.server.price
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
@@ -176,8 +184,11 @@ fn secret(value: &str) -> Option<HeaderValue> {
 }
 
 impl Server {
-    fn post(&self, body: bytes::Bytes) -> reqwest::RequestBuilder {
-        self.client.post(self.url.clone()).headers(self.headers.clone()).body(body)
+    fn post(&self, body: bytes::Bytes) -> http::Request {
+        let request = self.client.post(&self.url).body(body);
+        self.headers
+            .iter()
+            .fold(request, |request, (name, value)| request.header(name.clone(), value.clone()))
     }
 
     fn reader(&self) -> Box<dyn AnswerReader> {

@@ -7,11 +7,13 @@ pub mod record;
 pub mod row;
 pub mod sqlite;
 pub mod store;
+pub mod usage;
 
 pub use record::{
-    Append, MessageRecord, NewToken, RunRecord, RunStatus, SessionKey, SessionPage, SessionRecord,
-    SessionTarget, TokenRecord, UsageTotal,
+    Append, MessageRecord, NewToken, PrefaceRecord, RunRecord, RunStatus, SessionKey, SessionPage,
+    SessionRecord, SessionTarget, TokenRecord,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::SqliteStore;
-pub use store::{Interactions, Log, Messages, Runs, Sessions, Store, StoreError, Tokens};
+pub use store::{Interactions, Ledger, Log, Messages, Runs, Sessions, Store, StoreError, Tokens};
+pub use usage::{UsageBy, UsageQuery, UsageSum};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use models::{ModelError, ModelMessage};
-use protocol::{FinishReason, FoldError, RunId, RunOptions};
+use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind};
+use serde_json::json;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -12,6 +13,7 @@ use super::{
     call_tools::{Answers, call_tools, take_answer},
     frame::Frame,
     resume::{self, Why},
+    stuck,
     turn::{Step, Turn},
 };
 use crate::{agents::AgentDefinition, engine::Parts, session::log::LogWriter};
@@ -23,6 +25,8 @@ pub(crate) struct RunCtx {
     pub(crate) run: RunId,
     pub(crate) agent: Arc<AgentDefinition>,
     pub(crate) options: RunOptions,
+    /// Role and preface: the same bytes in every call of the session.
+    pub(crate) system: Arc<str>,
     /// The branch before this run's message.
     pub(crate) history: Arc<Vec<Arc<ModelMessage>>>,
     pub(crate) cancel: CancellationToken,
@@ -57,6 +61,17 @@ pub(crate) async fn drive(
     loop {
         match turn.next() {
             Step::CallModel(offer) => {
+                if let Some(stuck) = stuck::find(frame.message()) {
+                    tracing::info!(run = %run.run, tool = stuck.tool, "stopped a call that fails again and again");
+                    frame.note(
+                        "stopped",
+                        json!({ "reason": "repeated_failure", "tool": stuck.tool, "times": stuck.times }),
+                    )?;
+                    frame.finish_step()?;
+                    frame.say(SegmentKind::Text, stuck.text())?;
+                    frame.finish_step()?;
+                    return Ok(Driven::Done(FinishReason::Other));
+                }
                 frame.finish_step()?;
                 turn.model_said(call_model(run, frame, writer, offer).await?);
             }

@@ -7,7 +7,7 @@ use protocol::{
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
-use store::{RunRecord, RunStatus, SessionRecord, SessionTarget};
+use store::{PrefaceRecord, RunRecord, RunStatus, SessionRecord, SessionTarget};
 use tokio::sync::mpsc;
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
 use crate::{
     EngineError,
     agents::{AgentDefinition, main_agent},
-    context::{cache::History, history},
+    context::{cache::History, history, preface, prompt},
     run::{
         drive::RunCtx,
         frame::Frame,
@@ -35,12 +35,19 @@ const ANSWERS: usize = 16;
 pub(super) struct LogEnd {
     target: SessionTarget,
     high_water: Seq,
+    preface: Option<PrefaceRecord>,
 }
 
 impl LogEnd {
     fn is_new(&self) -> bool {
         matches!(self.target, SessionTarget::New { .. })
     }
+}
+
+/// The agent of a run, and what its system prompt says in this session.
+struct Voice {
+    agent: Arc<AgentDefinition>,
+    system: String,
 }
 
 /// What the messages of a session's first append mean to a model.
@@ -51,7 +58,9 @@ fn history_of(events: &[SessionEvent]) -> History {
             SessionEvent::HistoryPlanted { messages: planted } => {
                 planted.iter().for_each(|message| history::add(&mut messages, message));
             }
-            SessionEvent::MessageAccepted { message, .. } => history::add(&mut messages, message),
+            SessionEvent::MessageAccepted { message, facts, .. } => {
+                history::add_asked(&mut messages, message, facts.as_deref());
+            }
             _ => {}
         }
     }
@@ -60,7 +69,11 @@ fn history_of(events: &[SessionEvent]) -> History {
 
 impl From<&SessionRecord> for LogEnd {
     fn from(record: &SessionRecord) -> Self {
-        Self { target: SessionTarget::Known(record.key), high_water: record.high_water }
+        Self {
+            target: SessionTarget::Known(record.key),
+            high_water: record.high_water,
+            preface: record.preface.clone(),
+        }
     }
 }
 
@@ -68,7 +81,7 @@ impl Actor {
     /// The end of the log of a session that does not exist yet.
     pub(super) fn no_log(&self) -> LogEnd {
         let (workspace, id) = self.name.clone();
-        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0 }
+        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0, preface: None }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -93,6 +106,12 @@ impl Actor {
         let high_water = end.high_water;
         let log = self.open_log(end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
+        let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
+        if preface.is_new {
+            let (agent, text) = (agent.name.clone(), preface.text.clone());
+            events.push(SessionEvent::PrefaceWritten { agent, text });
+        }
+        let voice = Voice { system: prompt::system(&agent, &preface.text), agent };
         let run = RunRecord {
             id: self.parts.ids.run(),
             message: self.parts.ids.message(),
@@ -103,7 +122,7 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&agent)).map_err(order)?;
+        frame.open(self.start_metadata(&voice.agent)).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -115,8 +134,8 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
         writer.append(events, Vec::new()).await?;
-        let turn = Turn::new(agent.max_steps);
-        self.spawn(run, agent, writer, frame, turn, history);
+        let turn = Turn::new(voice.agent.max_steps);
+        self.spawn(run, voice, writer, frame, turn, history);
         Ok(viewer)
     }
 
@@ -134,7 +153,7 @@ impl Actor {
     fn spawn(
         &mut self,
         run: RunRecord,
-        agent: Arc<AgentDefinition>,
+        voice: Voice,
         writer: LogWriter,
         frame: Frame,
         turn: Turn,
@@ -144,8 +163,9 @@ impl Actor {
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
             run: run.id.clone(),
-            agent,
+            agent: voice.agent,
             options: run.options.clone(),
+            system: voice.system.into(),
             history: Arc::default(),
             cancel: cancel.clone(),
         };
@@ -166,6 +186,7 @@ impl Actor {
         before: impl FnOnce(&mut Frame) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
         let agent = main_agent(run.options.agent_id.as_deref())?;
+        let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
         let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
         before(&mut frame).map_err(order)?;
         frame.go_on(run.id.clone()).map_err(order)?;
@@ -182,7 +203,8 @@ impl Actor {
         writer.append(events, Vec::new()).await?;
         let calls = resume::plan(&frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
-        self.spawn(run, agent, writer, frame, turn, None);
+        let voice = Voice { system: prompt::system(&agent, &preface.text), agent };
+        self.spawn(run, voice, writer, frame, turn, None);
         Ok(viewer)
     }
 

@@ -71,6 +71,19 @@ pub struct Delta<'a> {
     pub tool_calls: Option<Vec<CallDelta<'a>>>,
 }
 
+impl Delta<'_> {
+    /// The text, if there is nothing else.
+    pub fn only_text(&self) -> Option<&str> {
+        let others = [&self.reasoning_content, &self.reasoning, &self.refusal];
+        let nothing_else = self.tool_calls.is_none()
+            && self.reasoning_details.is_none()
+            && self.annotations.is_none()
+            && self.content.thinking.is_empty()
+            && others.iter().all(|text| text.0.is_empty());
+        nothing_else.then_some(&*self.content.text)
+    }
+}
+
 #[derive(Deserialize)]
 pub struct CallDelta<'a> {
     #[serde(default)]
@@ -139,6 +152,7 @@ impl From<&WireUsage> for Usage {
                 .or(usage.prompt_cache_hit_tokens)
                 .or(usage.cached_tokens)
                 .unwrap_or(0),
+            cache_write_tokens: 0,
             reasoning_tokens: usage
                 .completion_tokens_details
                 .as_ref()

@@ -21,7 +21,7 @@ pub enum Method {
     ReadLog,
     IsStored,
     LatestData,
-    UsageOfSession,
+    Usage,
     Token,
     Tokens,
     AddToken,
@@ -49,7 +49,7 @@ impl Method {
         Self::ReadLog,
         Self::IsStored,
         Self::LatestData,
-        Self::UsageOfSession,
+        Self::Usage,
         Self::Token,
         Self::Tokens,
         Self::AddToken,
@@ -79,7 +79,7 @@ impl Method {
             | Self::Token => true,
             Self::SessionByKey
             | Self::Running
-            | Self::UsageOfSession
+            | Self::Usage
             | Self::Tokens
             | Self::AddToken
             | Self::RemoveToken => false,

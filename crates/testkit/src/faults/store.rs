@@ -9,8 +9,8 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{
-    Append, Interactions, Log, MessageRecord, Messages, NewToken, RunRecord, Runs, SessionKey, SessionPage,
-    SessionRecord, Sessions, Store, StoreError, TokenRecord, Tokens, UsageTotal,
+    Append, Interactions, Ledger, Log, MessageRecord, Messages, NewToken, RunRecord, Runs, SessionKey,
+    SessionPage, SessionRecord, Sessions, Store, StoreError, TokenRecord, Tokens, UsageQuery, UsageSum,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -168,9 +168,12 @@ impl Log for FaultyStore {
     async fn latest_data(&self, key: SessionKey, name: &str) -> Result<Option<Value>, StoreError> {
         self.call(Method::LatestData, self.inner.latest_data(key, name)).await
     }
+}
 
-    async fn usage_of_session(&self, key: SessionKey) -> Result<UsageTotal, StoreError> {
-        self.call(Method::UsageOfSession, self.inner.usage_of_session(key)).await
+#[async_trait]
+impl Ledger for FaultyStore {
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError> {
+        self.call(Method::Usage, self.inner.usage(query)).await
     }
 }
 
