@@ -31,7 +31,7 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
         system_instruction: (!request.system.is_empty())
             .then(|| Instruction { parts: [Part::text(request.system.as_str())] }),
         contents,
-        tools: (!declarations.is_empty()).then(|| [Tools { function_declarations: declarations }]),
+        tools: (!declarations.is_empty()).then_some([Tools { function_declarations: declarations }]),
         generation_config: GenerationConfig {
             max_output_tokens: writing.max_output_tokens,
             response_mime_type: schema.map(|_| "application/json"),
