@@ -20,6 +20,7 @@ use tools::Limits;
 
 use crate::{
     EngineError,
+    agents::AgentRegistry,
     context::cache::Histories,
     session::{
         actor::{Command, Reply},
@@ -52,6 +53,7 @@ pub(crate) struct Parts {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) tools: tools::Registry,
     pub(crate) tool_specs: Arc<[ToolSpec]>,
+    pub(crate) agents: Arc<AgentRegistry>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) settings: EngineSettings,
@@ -94,11 +96,13 @@ impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let tool = |name: &str| parts.tools.get(name).map(|tool| tool.spec().clone());
         let tool_specs = parts.tools.names().filter_map(tool).collect();
+        let agents = Arc::new(AgentRegistry::new(parts.tools.names()));
         let parts = Arc::new(Parts {
             store: parts.store,
             model: parts.model,
             tools: parts.tools,
             tool_specs,
+            agents,
             clock: parts.clock,
             ids: parts.ids,
             settings: parts.settings,
@@ -264,6 +268,11 @@ impl Engine {
     /// What the model and the tools are called, for the start-up line and the landing page.
     pub fn model_name(&self) -> &str {
         self.parts.model.name()
+    }
+
+    /// The agents a person can talk to and delegate to.
+    pub fn agents(&self) -> &Arc<AgentRegistry> {
+        &self.parts.agents
     }
 
     pub fn tool_specs(&self) -> &[ToolSpec] {

@@ -19,7 +19,7 @@ pub mod tool;
 pub mod usage;
 pub mod wire;
 
-pub use agent::AgentRef;
+pub use agent::{AgentKind, AgentRef};
 pub use error_code::ErrorCode;
 pub use event::{FinishReason, FrameEnd, LogEntry, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome};
 pub use fold::{FoldError, MessageFold};

@@ -20,7 +20,6 @@ use super::{
 };
 use crate::{
     EngineError,
-    agents::main_agent,
     engine::Parts,
     run::{call_tools::LiveAnswer, lifecycle::Left},
 };
@@ -206,7 +205,7 @@ impl Actor {
 
     /// Nothing is running: do what the request says.
     async fn send(&mut self, request: SendRequest) -> Result<Viewer, EngineError> {
-        let agent = main_agent(request.options.agent_id.as_deref())?;
+        let agent = self.main_agent(request.options.agent_id.as_deref())?;
         let mut record = self.record().await?;
         if matches!(record, Some(SessionRecord { last_run: Some((_, RunStatus::Running)), .. })) {
             // Left behind by a store that failed.

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     EngineError,
-    agents::{AgentDefinition, main_agent},
+    agents::AgentDefinition,
     context::{cache::History, history},
     run::{
         drive::RunCtx,
@@ -120,6 +120,11 @@ impl Actor {
         Ok(viewer)
     }
 
+    pub(super) fn main_agent(&self, name: Option<&str>) -> Result<Arc<AgentDefinition>, EngineError> {
+        let agent = self.parts.agents.main(&self.name.0, name);
+        agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))
+    }
+
     fn start_metadata(&self, agent: &AgentDefinition) -> Map<String, Value> {
         let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
         let mut metadata = Map::new();
@@ -165,7 +170,7 @@ impl Actor {
         why: Why,
         before: impl FnOnce(&mut Frame) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
-        let agent = main_agent(run.options.agent_id.as_deref())?;
+        let agent = self.main_agent(run.options.agent_id.as_deref())?;
         let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
         before(&mut frame).map_err(order)?;
         frame.go_on(run.id.clone()).map_err(order)?;
