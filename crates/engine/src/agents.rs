@@ -2,6 +2,7 @@
 
 pub mod definition;
 pub mod groups;
+pub(crate) mod kit;
 pub mod registry;
 pub mod template;
 

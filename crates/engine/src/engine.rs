@@ -20,8 +20,9 @@ use tools::Limits;
 
 use crate::{
     EngineError,
-    agents::AgentRegistry,
+    agents::{AgentRegistry, kit::Kits},
     context::cache::Histories,
+    run::tree::TreeLimits,
     session::{
         actor::{Command, Reply},
         flush::Flusher,
@@ -35,6 +36,8 @@ use crate::{
 pub struct EngineSettings {
     pub profile: Profile,
     pub tool_limits: Limits,
+    /// How many sub-agents of a session work and wait at the same time.
+    pub sub_agents: TreeLimits,
 }
 
 /// What the engine is made of; everything that differs between production and tests.
@@ -54,6 +57,7 @@ pub(crate) struct Parts {
     pub(crate) tools: tools::Registry,
     pub(crate) tool_specs: Arc<[ToolSpec]>,
     pub(crate) agents: Arc<AgentRegistry>,
+    pub(crate) kits: Kits,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) settings: EngineSettings,
@@ -86,7 +90,7 @@ pub struct Principal {
 
 #[derive(Clone)]
 pub struct Engine {
-    parts: Arc<Parts>,
+    pub(crate) parts: Arc<Parts>,
 }
 
 /// How many messages the history route gives when it is not told otherwise.
@@ -103,6 +107,7 @@ impl Engine {
             tools: parts.tools,
             tool_specs,
             agents,
+            kits: Kits::default(),
             clock: parts.clock,
             ids: parts.ids,
             settings: parts.settings,
@@ -133,6 +138,13 @@ impl Engine {
 
     /// A message, an edit, a retry or answers; gives the stream of what comes of it.
     pub async fn send(&self, request: SendRequest) -> Result<Viewer, EngineError> {
+        if self.sub_chat(&request.workspace, &request.session).await?.is_some() {
+            return Err(EngineError::InvalidMessage(
+                "This is the chat of a sub-agent. Say something to it with POST /api/chat/{id}/message, or talk to the \
+                 main chat."
+                    .to_owned(),
+            ));
+        }
         let name = (request.workspace.clone(), request.session.clone());
         self.ask(name.0, name.1, |reply| Command::Send { request: Box::new(request), reply }).await
     }
@@ -144,11 +156,17 @@ impl Engine {
         session: SessionId,
         after: Option<Seq>,
     ) -> Result<Option<Viewer>, EngineError> {
+        if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
+            return self.watch_frame(workspace, owner, frame, after).await;
+        }
         self.ask(workspace, session, |reply| Command::Watch { after, reply }).await
     }
 
     /// Returns when the run has ended; `false` when there was nothing to stop.
     pub async fn stop(&self, workspace: WorkspaceId, session: SessionId) -> Result<bool, EngineError> {
+        if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
+            return self.stop_frame(workspace, owner, frame).await;
+        }
         self.ask(workspace, session, |reply| Command::Stop { reply }).await
     }
 
@@ -195,6 +213,9 @@ impl Engine {
         before: Option<&MessageId>,
         limit: Option<u32>,
     ) -> Result<Vec<String>, EngineError> {
+        if let Some((_, key, frame)) = self.sub_chat(workspace, session).await? {
+            return self.frame_history(key, &frame).await;
+        }
         let record = self.record(workspace, session).await?;
         let leaf = match before {
             Some(id) => {
@@ -205,7 +226,7 @@ impl Engine {
         };
         let Some(leaf) = leaf else { return Ok(Vec::new()) };
         let branch = self.parts.store.branch(record.key, &leaf, limit.unwrap_or(HISTORY)).await?;
-        Ok(branch.into_iter().map(|message| message.body).collect())
+        self.show(record.key, branch).await
     }
 
     async fn visible_leaf(&self, record: &SessionRecord) -> Result<Option<MessageRef>, EngineError> {
@@ -307,7 +328,7 @@ impl Engine {
         Ok(record)
     }
 
-    async fn ask<T>(
+    pub(crate) async fn ask<T>(
         &self,
         workspace: WorkspaceId,
         session: SessionId,

@@ -10,10 +10,12 @@ mod engine;
 mod error;
 mod run;
 mod session;
+mod sub_chat;
 mod system;
 
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, Principal};
 pub use error::EngineError;
+pub use run::tree::TreeLimits;
 pub use session::{
     registry::SessionLoad,
     request::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest, Submit},

@@ -1,9 +1,16 @@
 //! One run: a user turn being worked on, from the message to its one end.
 
+pub(crate) mod budget;
 pub(crate) mod call_model;
 pub(crate) mod call_tools;
+pub(crate) mod delegate;
 pub(crate) mod drive;
 pub(crate) mod frame;
+pub(crate) mod hub;
 pub(crate) mod lifecycle;
+pub(crate) mod order;
+pub(crate) mod raise;
+pub(crate) mod report;
 pub(crate) mod resume;
+pub(crate) mod tree;
 pub(crate) mod turn;

@@ -3,7 +3,9 @@
 pub(crate) mod actor;
 mod answer;
 mod begin;
+mod below;
 pub(crate) mod flush;
+mod frames;
 pub(crate) mod log;
 mod merge;
 pub(crate) mod registry;

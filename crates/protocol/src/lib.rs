@@ -21,7 +21,9 @@ pub mod wire;
 
 pub use agent::{AgentKind, AgentRef};
 pub use error_code::ErrorCode;
-pub use event::{FinishReason, FrameEnd, LogEntry, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome};
+pub use event::{
+    FinishReason, FrameEnd, FrameParent, LogEntry, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome,
+};
 pub use fold::{FoldError, MessageFold};
 pub use id::{
     ApprovalId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId, WorkspaceId,

@@ -2,6 +2,7 @@
 
 pub(crate) mod branch;
 pub(crate) mod history;
+pub(crate) mod message;
 mod parse;
 pub(crate) mod post;
 pub(crate) mod resume;
@@ -41,8 +42,11 @@ pub(crate) async fn dispatch(
             history::history(&state, &principal, &session, request.uri().clone()).await
         }
         (&Method::POST, "stop") => stop::stop(&state, principal, session).await,
+        (&Method::POST, "message") => message::message(&state, principal, session, request).await,
         (&Method::POST, "branch") => branch::branch(&state, principal, session, request).await,
-        (_, "stream" | "messages" | "stop" | "branch") => Ok(wrong_method(method).await.into_response()),
+        (_, "stream" | "messages" | "stop" | "message" | "branch") => {
+            Ok(wrong_method(method).await.into_response())
+        }
         _ => Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")),
     }
 }

@@ -9,9 +9,9 @@ pub mod sqlite;
 pub mod store;
 
 pub use record::{
-    Append, MessageRecord, NewToken, RunRecord, RunStatus, SessionKey, SessionPage, SessionRecord,
-    SessionTarget, TokenRecord, UsageTotal,
+    Append, FrameRecord, FrameStatus, MessageRecord, NewToken, RunRecord, RunStatus, SessionKey, SessionPage,
+    SessionRecord, SessionTarget, TokenRecord, UsageTotal,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::SqliteStore;
-pub use store::{Interactions, Log, Messages, Runs, Sessions, Store, StoreError, Tokens};
+pub use store::{Frames, Interactions, Log, Messages, Runs, Sessions, Store, StoreError, Tokens};

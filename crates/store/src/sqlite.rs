@@ -1,6 +1,7 @@
 //! SQLite in the data directory: one writer thread with group commit, a few readers, nothing to install.
 
 mod apply;
+mod frames;
 mod interactions;
 mod log;
 mod messages;

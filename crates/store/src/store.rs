@@ -9,13 +9,13 @@ use protocol::{
 };
 
 use crate::record::{
-    Append, MessageRecord, NewToken, RunRecord, SessionKey, SessionPage, SessionRecord, TokenRecord,
-    UsageTotal,
+    Append, FrameRecord, MessageRecord, NewToken, RunRecord, SessionKey, SessionPage, SessionRecord,
+    TokenRecord, UsageTotal,
 };
 
-pub trait Store: Sessions + Messages + Runs + Interactions + Log + Tokens + Send + Sync {}
+pub trait Store: Sessions + Messages + Runs + Frames + Interactions + Log + Tokens + Send + Sync {}
 
-impl<T: Sessions + Messages + Runs + Interactions + Log + Tokens + Send + Sync> Store for T {}
+impl<T: Sessions + Messages + Runs + Frames + Interactions + Log + Tokens + Send + Sync> Store for T {}
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -84,7 +84,7 @@ pub trait Messages {
 
 #[async_trait]
 pub trait Runs {
-    /// The run that wrote, or writes, this message.
+    /// The run that wrote, or writes, this message or has a sub-agent that does.
     async fn run_of_message(
         &self,
         key: SessionKey,
@@ -103,6 +103,23 @@ pub trait Runs {
 }
 
 #[async_trait]
+pub trait Frames {
+    /// The sub-agents of the runs that write these messages, in the order they began.
+    async fn frames_of_runs(
+        &self,
+        key: SessionKey,
+        roots: Vec<MessageId>,
+    ) -> Result<Vec<FrameRecord>, StoreError>;
+
+    /// The sub-agent that is followed under this chat id, and the session it belongs to.
+    async fn frame_of_chat(
+        &self,
+        workspace: &WorkspaceId,
+        chat: &SessionId,
+    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError>;
+}
+
+#[async_trait]
 pub trait Interactions {
     async fn interaction(
         &self,
@@ -110,7 +127,8 @@ pub trait Interactions {
         id: &ApprovalId,
     ) -> Result<Option<(SessionId, Interaction)>, StoreError>;
 
-    /// All questions of the run that writes this message, in the order they were asked.
+    /// All questions of the run that writes this message, those of its sub-agents included, in the order they were
+    /// asked.
     async fn interactions_of_message(
         &self,
         key: SessionKey,

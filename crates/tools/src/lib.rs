@@ -7,6 +7,7 @@
 pub mod bench;
 mod bound;
 pub mod conformance;
+pub mod delegation;
 pub mod execute;
 mod input;
 mod instant;
@@ -29,4 +30,4 @@ pub use repair::parse_arguments;
 pub use tool::{
     AnyTool, Approval, Effect, Emit, InputError, Notes, Place, PreparedCall, Tool, ToolCtx, ToolError,
 };
-pub use typed::{Family, client_side, erase};
+pub use typed::{Family, client_side, engine_side, erase};

@@ -24,6 +24,7 @@ struct State {
     builtin: Vec<Arc<AgentDefinition>>,
     files: Vec<Arc<AgentDefinition>>,
     workspaces: HashMap<WorkspaceId, Vec<Arc<AgentDefinition>>>,
+    generation: u64,
 }
 
 /// Why a name gives no agent; each text is for the one who wrote the name.
@@ -54,13 +55,22 @@ impl AgentRegistry {
 
     /// Replaces the agents of the person's files.
     pub fn set_files(&self, agents: Vec<AgentDefinition>) {
-        self.state.write().files = agents.into_iter().map(Arc::new).collect();
+        let mut state = self.state.write();
+        state.files = agents.into_iter().map(Arc::new).collect();
+        state.generation += 1;
     }
 
     /// Replaces the agents a workspace has defined; what runs keeps the definition it began with.
     pub fn set_workspace(&self, workspace: &WorkspaceId, agents: Vec<AgentDefinition>) {
         let agents = agents.into_iter().map(Arc::new).collect();
-        self.state.write().workspaces.insert(workspace.clone(), agents);
+        let mut state = self.state.write();
+        state.workspaces.insert(workspace.clone(), agents);
+        state.generation += 1;
+    }
+
+    /// Counts the changes.
+    pub(crate) fn generation(&self) -> u64 {
+        self.state.read().generation
     }
 
     /// The main agent of a request; without a name it is `general`.

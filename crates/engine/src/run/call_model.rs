@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use futures::StreamExt;
-use models::{ModelError, ModelEvent, ModelRequest};
+use models::{ModelError, ModelEvent, ModelMessage, ModelRequest, UserContent};
 use protocol::{SegmentKind, ToolCall, ToolCallId, Usage};
 use serde_json::Value;
 use tools::{Approval, Place};
@@ -11,6 +11,7 @@ use tools::{Approval, Place};
 use super::{
     drive::{RunCtx, RunStop},
     frame::Frame,
+    order::Refusal,
     turn::{Offer, Plan, PlannedCall, Said},
 };
 use crate::{
@@ -90,6 +91,7 @@ pub(crate) async fn call_model(
     }
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     frame.end_model_turn(run.parts.model.name(), usage, took)?;
+    run.post.budget.book(usage, 0);
     // A final answer is stored together with the end of its run.
     if !said.calls.is_empty() || said.rejected > 0 {
         writer.append(frame.take(), Vec::new()).await?;
@@ -101,13 +103,16 @@ fn request(run: &RunCtx, frame: &Frame, offer: Offer) -> ModelRequest {
     let mut messages = Vec::clone(&run.history);
     let mut turn = Vec::new();
     history::add(&mut turn, frame.message());
+    if let Some(hint) = prompt::hint(offer) {
+        turn.push(ModelMessage::User { content: vec![UserContent::Text(hint.to_owned())] });
+    }
     messages.extend(turn.into_iter().map(Arc::new));
     ModelRequest {
         system: prompt::system(&run.agent, offer),
         messages,
         tools: match offer {
-            Offer::Tools => run.parts.tool_specs.clone(),
-            Offer::NoTools => [].into(),
+            Offer::Tools | Offer::Nudge => run.kit.specs.clone(),
+            Offer::NoTools | Offer::Summarise => [].into(),
         },
     }
 }
@@ -115,12 +120,16 @@ fn request(run: &RunCtx, frame: &Frame, offer: Offer) -> ModelRequest {
 /// Checks a call before anything happens; an error names what is wrong, for the model.
 fn accept(run: &RunCtx, call: &OpenCall) -> Result<PlannedCall, (Value, String)> {
     let raw = || Value::String(call.raw.clone());
-    let Some(tool) = run.parts.tools.get(&call.name) else {
-        let names = run.parts.tool_specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>().join(", ");
+    let tool = run.parts.tools.get(&call.name).filter(|_| run.kit.has(&call.name));
+    let Some(tool) = tool else {
+        let names = run.kit.names().join(", ");
         return Err((raw(), format!("There is no tool named \"{}\". The tools are: {names}.", call.name)));
     };
     let input = tools::parse_arguments(&call.raw).map_err(|error| (raw(), error))?;
     let plan = match tool.clone().prepare(&input) {
+        Err(error) if tool.place() == Place::Engine => {
+            return Err((input, Refusal::invalid(error.to_string()).to_string()));
+        }
         Err(error) => return Err((input, error.to_string())),
         Ok(_) if tool.place() == Place::Client => Plan::Wait,
         Ok(prepared) => match prepared.approval {

@@ -1,39 +1,151 @@
-//! The loop around the turn: does what [`Turn::next`] says until the run is done or waits. Step 5.
+//! The loop around the turn: does what [`Turn::next`] says until the frame is done or waits. Step 5.
+//!
+//! The main agent and every sub-agent run this same loop, each with its own frame, post and mail.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use models::{ModelError, ModelMessage};
-use protocol::{FinishReason, FoldError, RunId, RunOptions};
+use protocol::{FinishReason, FoldError, MessageId, RunId, RunOptions, ToolCall, WorkspaceId};
+use serde_json::json;
 use store::StoreError;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    budget::{Budget, Limit, Reserved},
     call_model::call_model,
-    call_tools::{Answers, call_tools, take_answer},
+    call_tools::{Called, LiveAnswer, call_tools, take_answer},
     frame::Frame,
+    raise::Raised,
     resume::{self, Why},
-    turn::{Step, Turn},
+    tree::{Seat, Tree},
+    turn::{Offer, Step, Turn},
 };
-use crate::{agents::AgentDefinition, engine::Parts, session::log::LogWriter};
+use crate::{
+    agents::{AgentDefinition, kit::Kit},
+    context::history::STEERING,
+    engine::Parts,
+    session::log::LogWriter,
+};
 
-/// What every step of a run needs.
+/// What every step of a frame needs.
 #[derive(Clone)]
 pub(crate) struct RunCtx {
     pub(crate) parts: Arc<Parts>,
+    pub(crate) workspace: WorkspaceId,
     pub(crate) run: RunId,
     pub(crate) agent: Arc<AgentDefinition>,
     pub(crate) options: RunOptions,
-    /// The branch before this run's message.
+    /// The branch before this run's message; for a sub-agent, its task.
     pub(crate) history: Arc<Vec<Arc<ModelMessage>>>,
     pub(crate) cancel: CancellationToken,
+    /// What the frames of the run share.
+    pub(crate) tree: Arc<Tree>,
+    pub(crate) kit: Arc<Kit>,
+    pub(crate) post: Arc<Post>,
+}
+
+/// A frame's place in the run.
+pub(crate) struct Post {
+    pub(crate) message: MessageId,
+    /// The agents from the root to this one.
+    pub(crate) path: Vec<String>,
+    pub(crate) depth: u32,
+    /// How deep agents below it may be.
+    pub(crate) max_depth: u32,
+    pub(crate) budget: Arc<Budget>,
+    /// Whether it waits for a person.
+    pub(crate) waits: AtomicBool,
+}
+
+impl Post {
+    pub(crate) fn root(agent: &AgentDefinition, message: MessageId) -> Self {
+        Self {
+            message,
+            path: vec![agent.name.clone()],
+            depth: 0,
+            max_depth: agent.max_depth,
+            budget: Budget::new(None, agent.budget),
+            waits: AtomicBool::new(false),
+        }
+    }
+
+    fn is_root(&self) -> bool {
+        self.depth == 0
+    }
+}
+
+/// What reaches a frame from outside while it runs.
+pub(crate) struct Mail {
+    address: mpsc::Sender<Box<LiveAnswer>>,
+    pub(crate) answers: Answers,
+    /// Questions of sub-agents, for the main agent's message.
+    pub(crate) raised: Option<mpsc::Receiver<Box<Raised>>>,
+}
+
+/// Answers to questions of a frame that come while it is in memory.
+pub(crate) type Answers = mpsc::Receiver<Box<LiveAnswer>>;
+
+impl Mail {
+    pub(crate) fn new(
+        address: mpsc::Sender<Box<LiveAnswer>>,
+        answers: Answers,
+        raised: Option<mpsc::Receiver<Box<Raised>>>,
+    ) -> Self {
+        Self { address, answers, raised }
+    }
+
+    /// Where answers for this frame go.
+    pub(crate) fn address(&self) -> &mpsc::Sender<Box<LiveAnswer>> {
+        &self.address
+    }
+
+    /// Writes down what sub-agents asked in the meantime.
+    pub(crate) fn show_raised(&mut self, run: &RunCtx, frame: &mut Frame) -> Result<(), FoldError> {
+        while let Some(raised) = self.raised.as_mut().and_then(|raised| raised.try_recv().ok()) {
+            show_raised(run, frame, *raised)?;
+        }
+        Ok(())
+    }
+}
+
+/// The next question of a sub-agent; never comes where none are raised.
+pub(crate) async fn next_raised(raised: &mut Option<mpsc::Receiver<Box<Raised>>>) -> Box<Raised> {
+    if let Some(raised) = raised
+        && let Some(raised) = raised.recv().await
+    {
+        return raised;
+    }
+    std::future::pending().await
+}
+
+/// Follows a sub-agent's question in the main agent's message.
+pub(crate) fn show_raised(run: &RunCtx, frame: &mut Frame, raised: Raised) -> Result<(), FoldError> {
+    match raised {
+        Raised::Asked { approval, call, from, agent } => {
+            frame.raise(approval, call, &from, &agent, &*run.parts.ids)
+        }
+        Raised::Answered { approval, approved, reason, withdrawn } => match frame.raised_call(&approval) {
+            Some(_) => frame.answer(approval, approved, reason, withdrawn),
+            None => Ok(()),
+        },
+        Raised::Settled { approval, outcome } => match frame.raised_call(&approval) {
+            Some(call) => frame.settle(&call, outcome),
+            None => Ok(()),
+        },
+    }
 }
 
 pub(crate) enum Driven {
     Done(FinishReason),
-    Parked,
+    /// It waits for a person, and so do these frames below it.
+    Parked(Vec<Frame>),
 }
 
-/// Why a run ended early.
+/// Why a frame ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunStop {
     #[error("stopped")]
@@ -52,36 +164,132 @@ pub(crate) async fn drive(
     frame: &mut Frame,
     writer: &mut LogWriter,
     mut turn: Turn,
-    answers: &mut Answers,
+    mail: &mut Mail,
+    seat: &mut Seat,
 ) -> Result<Driven, RunStop> {
     loop {
+        mail.show_raised(run, frame)?;
         match turn.next() {
             Step::CallModel(offer) => {
+                seat.sit(&run.cancel).await?;
                 frame.finish_step()?;
+                take_steering(run, frame)?;
+                let (offer, _reserved) = within_limits(run, frame, &mut turn, offer)?;
                 turn.model_said(call_model(run, frame, writer, offer).await?);
             }
             // On the heap: most of the time a run waits for its model, and should be small then.
-            Step::CallTools(calls) => Box::pin(call_tools(run, frame, writer, calls, answers)).await?,
+            Step::CallTools(calls) => {
+                match Box::pin(call_tools(run, frame, writer, calls, mail, seat)).await? {
+                    Called::All => {}
+                    Called::Parked(below) => {
+                        if let Step::Park(questions) = turn.next() {
+                            ask(run, frame, mail, questions)?;
+                        }
+                        frame.finish_step()?;
+                        return Ok(Driven::Parked(below));
+                    }
+                }
+            }
             Step::Park(questions) => {
-                for call in questions {
-                    frame.ask(run.parts.ids.approval(), call)?;
+                ask(run, frame, mail, questions)?;
+                match wait_for_answer(run, frame, writer, mail, seat).await? {
+                    Some(calls) => turn = Turn::resume(run.agent.max_steps, frame.steps(), calls),
+                    None => {
+                        frame.finish_step()?;
+                        return Ok(Driven::Parked(Vec::new()));
+                    }
                 }
-                while let Ok(answer) = answers.try_recv() {
-                    take_answer(frame, writer, *answer).await?;
-                }
-                let calls = resume::plan(frame, &run.parts.tools, Why::Asked);
-                if calls.iter().any(|call| call.plan.is_ready()) {
-                    // Somebody answered while the other calls ran.
-                    turn = Turn::resume(run.agent.max_steps, frame.steps(), calls);
-                    continue;
-                }
-                frame.finish_step()?;
-                return Ok(Driven::Parked);
             }
             Step::Done(reason) => {
+                if take_steering(run, frame)? {
+                    turn = Turn::once(run.agent.max_steps, frame.steps(), Offer::Tools);
+                    continue;
+                }
                 frame.finish_step()?;
                 return Ok(Driven::Done(reason));
             }
         }
+    }
+}
+
+/// Reserves the model call, or makes it the last one.
+fn within_limits(
+    run: &RunCtx,
+    frame: &mut Frame,
+    turn: &mut Turn,
+    offer: Offer,
+) -> Result<(Offer, Option<Reserved>), FoldError> {
+    let limit = match offer {
+        Offer::Tools | Offer::Nudge => match run.post.budget.reserve() {
+            Ok(reserved) => return Ok((offer, Some(reserved))),
+            Err(limit) => limit,
+        },
+        Offer::NoTools => Limit::Steps,
+        Offer::Summarise => return Ok((offer, None)),
+    };
+    turn.end_here();
+    if frame.fact("limit").is_none() {
+        frame.note("limit", json!(limit.name()))?;
+    }
+    Ok((Offer::NoTools, None))
+}
+
+/// What a person said to this agent since it last spoke.
+fn take_steering(run: &RunCtx, frame: &mut Frame) -> Result<bool, FoldError> {
+    let said = run.tree.take_steered(&run.post.message);
+    let any = !said.is_empty();
+    for text in said {
+        frame.finish_step()?;
+        frame.data(
+            STEERING.to_owned(),
+            Some(run.parts.ids.time_ordered()),
+            json!({ "text": text }),
+            false,
+        )?;
+    }
+    Ok(any)
+}
+
+fn ask(run: &RunCtx, frame: &mut Frame, mail: &Mail, questions: Vec<ToolCall>) -> Result<(), FoldError> {
+    for call in questions {
+        let approval = run.parts.ids.approval();
+        run.tree.asked(approval.clone(), mail.address());
+        frame.ask(approval, call)?;
+    }
+    Ok(())
+}
+
+/// Waits as long as somebody else in the run is at work; gives the calls once one of them can go on, or nothing when
+/// the whole run waits.
+async fn wait_for_answer(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    mail: &mut Mail,
+    seat: &mut Seat,
+) -> Result<Option<Vec<super::turn::PlannedCall>>, RunStop> {
+    loop {
+        while let Ok(answer) = mail.answers.try_recv() {
+            take_answer(frame, writer, *answer, seat).await?;
+        }
+        mail.show_raised(run, frame)?;
+        let calls = resume::plan(frame, &run.parts.tools, Why::Asked);
+        if calls.iter().any(|call| call.plan.is_ready()) {
+            return Ok(Some(calls));
+        }
+        if run.post.is_root() && !run.tree.is_grown() {
+            return Ok(None);
+        }
+        writer.append(frame.take(), Vec::new()).await?;
+        run.post.waits.store(true, Ordering::Relaxed);
+        seat.rest();
+        let answer = tokio::select! {
+            biased;
+            () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
+            Some(answer) = mail.answers.recv() => answer,
+            () = run.tree.parking() => return Ok(None),
+        };
+        run.post.waits.store(false, Ordering::Relaxed);
+        take_answer(frame, writer, *answer, seat).await?;
     }
 }

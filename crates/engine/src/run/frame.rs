@@ -4,14 +4,17 @@
 //! model turn, makes call ids unique, settles every call exactly once, and always ends with one close. The state
 //! is what the events say: a frame is rebuilt by applying the log.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, ErrorCode, FoldError, FrameEnd, IdSource, MessageFold, MessageId, RunId, SegmentKind,
-    SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
+    ApprovalId, ErrorCode, FoldError, FrameEnd, FrameParent, IdSource, MessageFold, MessageId, RunId,
+    SegmentKind, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
 };
 use serde_json::{Map, Value, json};
+
+/// Where a message says which of its calls are copies of sub-agents' questions.
+pub(crate) const RAISED_CALLS: &str = "raisedCalls";
 
 pub(crate) struct Frame {
     fold: MessageFold,
@@ -19,6 +22,8 @@ pub(crate) struct Frame {
     open: Option<(u32, SegmentKind)>,
     next_segment: u32,
     calls: HashSet<ToolCallId>,
+    /// Copies of sub-agents' questions: the call each stands under here.
+    raised: HashMap<ApprovalId, ToolCallId>,
     usage: Usage,
     steps: u32,
     closed: bool,
@@ -35,6 +40,7 @@ impl Frame {
             open: None,
             next_segment: 0,
             calls: HashSet::new(),
+            raised: HashMap::new(),
             usage: Usage::default(),
             steps: 0,
             closed: false,
@@ -44,6 +50,7 @@ impl Frame {
     }
 
     /// The frame as the log left it.
+    #[cfg(test)]
     pub(crate) fn rebuild<'a>(
         message: MessageId,
         events: impl IntoIterator<Item = &'a SessionEvent>,
@@ -68,9 +75,33 @@ impl Frame {
         std::mem::take(&mut self.out)
     }
 
-    pub(crate) fn open(&mut self, metadata: Map<String, Value>) -> Result<(), FoldError> {
+    pub(crate) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    pub(crate) fn open(
+        &mut self,
+        metadata: Map<String, Value>,
+        parent: Option<Box<FrameParent>>,
+    ) -> Result<(), FoldError> {
         let message = self.id();
-        self.put(SessionEvent::FrameOpened { message, metadata })
+        self.put(SessionEvent::FrameOpened { message, metadata, parent })
+    }
+
+    /// What the message's metadata says.
+    pub(crate) fn fact(&self, name: &str) -> Option<&Value> {
+        self.message().metadata.as_ref().and_then(|metadata| metadata.get(name))
+    }
+
+    /// A fact about the message that is not content.
+    pub(crate) fn note(&mut self, name: &str, value: Value) -> Result<(), FoldError> {
+        let metadata = Map::from_iter([(name.to_owned(), value)]);
+        let message = self.id();
+        self.put(SessionEvent::MetadataAdded { message, metadata })
     }
 
     /// Text or reasoning; an empty delta opens nothing.
@@ -195,7 +226,36 @@ impl Frame {
 
     pub(crate) fn ask(&mut self, approval: ApprovalId, call: ToolCall) -> Result<(), FoldError> {
         let message = self.id();
-        self.put(SessionEvent::ApprovalAsked { message, approval, call })
+        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: false })
+    }
+
+    /// A sub-agent's question, in a step of its own; the call gets another id if its own is taken here.
+    pub(crate) fn raise(
+        &mut self,
+        approval: ApprovalId,
+        mut call: ToolCall,
+        from: &MessageId,
+        agent: &str,
+        ids: &dyn IdSource,
+    ) -> Result<(), FoldError> {
+        self.finish_step()?;
+        let original = call.id.clone();
+        if self.calls.contains(&call.id) {
+            call.id = ids.tool_call();
+        }
+        self.note(
+            RAISED_CALLS,
+            json!({ call.id.as_str(): { "agentName": agent, "messageId": from, "toolCallId": original } }),
+        )?;
+        self.request(call.clone())?;
+        let message = self.id();
+        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: true })?;
+        self.finish_step()
+    }
+
+    /// The call that stands here for a sub-agent's question.
+    pub(crate) fn raised_call(&self, approval: &ApprovalId) -> Option<ToolCallId> {
+        self.raised.get(approval).cloned()
     }
 
     pub(crate) fn answer(
@@ -206,7 +266,8 @@ impl Frame {
         withdrawn: bool,
     ) -> Result<(), FoldError> {
         let message = self.id();
-        self.put(SessionEvent::ApprovalAnswered { message, approval, approved, reason, withdrawn })
+        let raised = self.raised.contains_key(&approval);
+        self.put(SessionEvent::ApprovalAnswered { message, approval, approved, reason, withdrawn, raised })
     }
 
     /// The run waits for a person.
@@ -296,6 +357,13 @@ impl Frame {
             .collect()
     }
 
+    /// Those that are this frame's own, not copies of a sub-agent's.
+    pub(crate) fn own_open_calls(&self) -> Vec<(ToolCallId, String, ToolState)> {
+        let mut calls = self.open_calls();
+        calls.retain(|(call, _, _)| !self.raised.values().any(|raised| raised == call));
+        calls
+    }
+
     pub(crate) fn settle_open_calls(&mut self, why: &str) -> Result<(), FoldError> {
         for (call, tool, state) in self.open_calls() {
             match state {
@@ -344,7 +412,7 @@ impl Frame {
         Ok(())
     }
 
-    fn apply(&mut self, event: &SessionEvent) -> Result<(), FoldError> {
+    pub(super) fn apply(&mut self, event: &SessionEvent) -> Result<(), FoldError> {
         if event.message() != Some(&self.message().id) {
             return Ok(());
         }
@@ -352,7 +420,6 @@ impl Frame {
         match event {
             SessionEvent::StepStarted { .. } => {
                 self.step_open = true;
-                self.steps += 1;
             }
             SessionEvent::StepFinished { .. } => self.step_open = false,
             SessionEvent::SegmentOpened { segment, kind, .. } => {
@@ -366,7 +433,13 @@ impl Frame {
             SessionEvent::ToolRequested { call, .. } => {
                 self.calls.insert(call.id.clone());
             }
-            SessionEvent::ModelCalled { usage, .. } => self.usage += *usage,
+            SessionEvent::ModelCalled { usage, .. } => {
+                self.usage += *usage;
+                self.steps += 1;
+            }
+            SessionEvent::ApprovalAsked { approval, call, raised: true, .. } => {
+                self.raised.insert(approval.clone(), call.id.clone());
+            }
             SessionEvent::FrameClosed { .. } => self.closed = true,
             SessionEvent::RunResumed { .. } => self.closed = false,
             _ => {}

@@ -5,7 +5,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use protocol::{ApprovalId, MessageId, MessageRef, RunEnd, Seq, WhenBusy};
-use store::{RunRecord, RunStatus, SessionRecord, StoreError};
+use store::{FrameRecord, RunRecord, RunStatus, SessionRecord, StoreError};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     EngineError,
     engine::Parts,
-    run::{call_tools::LiveAnswer, lifecycle::Left},
+    run::{call_tools::LiveAnswer, lifecycle::Left, tree::Tree},
 };
 
 /// How many messages may wait behind a run.
@@ -48,6 +48,23 @@ pub(crate) enum Command {
         decision: Decision,
         reply: Reply<()>,
     },
+    /// Follow one sub-agent.
+    WatchFrame {
+        frame: Box<FrameRecord>,
+        after: Option<Seq>,
+        reply: Reply<Option<Viewer>>,
+    },
+    /// Stop one sub-agent and what is below it.
+    StopFrame {
+        frame: Box<FrameRecord>,
+        reply: Reply<bool>,
+    },
+    /// Something said to the main agent, or to a sub-agent, at work.
+    Steer {
+        frame: Option<MessageId>,
+        text: String,
+        reply: Reply<()>,
+    },
     Branch {
         at: MessageId,
         reply: Reply<MessageRef>,
@@ -64,6 +81,8 @@ pub(crate) struct Actor {
     pub(super) name: SessionName,
     pub(super) live: Option<Live>,
     waiting: VecDeque<(SendRequest, Reply<Viewer>)>,
+    /// Answers that came while the run was about to leave memory.
+    pub(super) late: Vec<LiveAnswer>,
     /// Told when the present run has ended.
     stops: Vec<Reply<bool>>,
 }
@@ -74,11 +93,13 @@ pub(super) struct Live {
     pub(super) log: Arc<SessionLog>,
     pub(super) cancel: CancellationToken,
     pub(super) answers: mpsc::Sender<Box<LiveAnswer>>,
+    pub(super) tree: Arc<Tree>,
     pub(super) task: JoinHandle<Left>,
 }
 
 pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc::Receiver<Box<Command>>) {
-    let mut actor = Actor { parts, name, live: None, waiting: VecDeque::new(), stops: Vec::new() };
+    let mut actor =
+        Actor { parts, name, live: None, waiting: VecDeque::new(), late: Vec::new(), stops: Vec::new() };
     loop {
         if actor.live.is_none() {
             if let Some((request, reply)) = actor.waiting.pop_front() {
@@ -138,7 +159,8 @@ impl Actor {
                 drop(reply.send(stopped.as_ref().copied().map_err(|_| failed().into())));
             }
         }
-        for LiveAnswer { approval, decision, reply } in left {
+        let late = std::mem::take(&mut self.late);
+        for LiveAnswer { approval, decision, reply, .. } in left.into_iter().chain(late) {
             let result = self.answer(&approval, decision).await;
             drop(reply.send(result));
         }
@@ -163,8 +185,13 @@ impl Actor {
             Command::Watch { after, reply } => drop(reply.send(self.watch(after).await)),
             Command::Stop { reply } => self.stop(reply).await,
             Command::Answer { approval, decision, reply } => {
-                self.answer_or_hand_over(LiveAnswer { approval, decision, reply }).await;
+                self.answer_or_hand_over(LiveAnswer { approval, decision, reply, busy: None }).await;
             }
+            Command::WatchFrame { frame, after, reply } => {
+                drop(reply.send(self.watch_frame(*frame, after).await));
+            }
+            Command::StopFrame { frame, reply } => self.stop_frame(*frame, reply).await,
+            Command::Steer { frame, text, reply } => drop(reply.send(self.steer(frame.as_ref(), text))),
             Command::Branch { at, reply } => drop(reply.send(self.choose_branch(&at).await)),
             Command::Delete { reply } => drop(reply.send(self.delete().await)),
             Command::Recover => {

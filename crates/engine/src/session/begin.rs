@@ -20,10 +20,11 @@ use crate::{
     agents::AgentDefinition,
     context::{cache::History, history},
     run::{
-        drive::RunCtx,
+        drive::{Mail, Post, RunCtx},
         frame::Frame,
         lifecycle,
-        resume::{self, Why},
+        resume::{self, Rebuilt, Why},
+        tree::{RAISED, Revived, Tree},
         turn::Turn,
     },
 };
@@ -103,7 +104,7 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&agent)).map_err(order)?;
+        frame.open(self.start_metadata(&agent), None).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -113,10 +114,18 @@ impl Actor {
         });
         events.extend(frame.take());
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
-        let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
+        let viewer =
+            Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
         writer.append(events, Vec::new()).await?;
         let turn = Turn::new(agent.max_steps);
-        self.spawn(run, agent, writer, frame, turn, history);
+        self.spawn(
+            run,
+            agent,
+            writer,
+            Rebuilt { frame, below: Vec::new(), closed: Vec::new() },
+            turn,
+            history,
+        );
         Ok(viewer)
     }
 
@@ -141,14 +150,23 @@ impl Actor {
         run: RunRecord,
         agent: Arc<AgentDefinition>,
         writer: LogWriter,
-        frame: Frame,
+        rebuilt: Rebuilt,
         turn: Turn,
         history: Option<History>,
     ) {
+        let Rebuilt { frame, below, .. } = rebuilt;
+        let (raised, raising) = mpsc::channel(RAISED);
+        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, raised);
+        tree.revive(below);
+        let kit = self.parts.kits.of(&self.parts, &agent, &self.name.0, run.options.mode.as_deref());
         let cancel = self.parts.runs.child_token();
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
+            workspace: self.name.0.clone(),
             run: run.id.clone(),
+            post: Arc::new(Post::root(&agent, run.message.clone())),
+            kit,
+            tree: Arc::clone(&tree),
             agent,
             options: run.options.clone(),
             history: Arc::default(),
@@ -156,10 +174,12 @@ impl Actor {
         };
         let log = Arc::clone(writer.log());
         let (answers, taken) = mpsc::channel(ANSWERS);
-        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn, taken);
+        let mail = Mail::new(answers.clone(), taken, Some(raising));
+        let busy = tree.busy();
+        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn, mail, busy);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
-        self.live = Some(Live { run, log, cancel, answers, task });
+        self.live = Some(Live { run, log, cancel, answers, tree, task });
     }
 
     /// Takes a run that left memory up again; `before` is written ahead of the moment it goes on.
@@ -168,26 +188,37 @@ impl Actor {
         record: &SessionRecord,
         mut run: RunRecord,
         why: Why,
-        before: impl FnOnce(&mut Frame) -> Result<(), protocol::FoldError>,
+        before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
         let agent = self.main_agent(run.options.agent_id.as_deref())?;
-        let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
-        before(&mut frame).map_err(order)?;
-        frame.go_on(run.id.clone()).map_err(order)?;
+        let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        before(&mut rebuilt).map_err(order)?;
+        let mut events = Vec::new();
+        for Revived { frame, .. } in &mut rebuilt.below {
+            if !frame.is_closed() {
+                frame.go_on(run.id.clone()).map_err(order)?;
+            }
+            events.extend(frame.take());
+        }
+        rebuilt.frame.go_on(run.id.clone()).map_err(order)?;
         let high_water = record.high_water;
         let log = self.open_log(&record.into());
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
-        let events = frame.take();
+        events.extend(rebuilt.frame.take());
         if why == Why::Asked {
             run.last_resume = high_water + events.len() as Seq;
         }
         run.status = RunStatus::Running;
         let reading = Reading { view: View::Continuation, last_resume: run.last_resume, edge: high_water };
-        let viewer = Viewer::new(log, run.last_resume.saturating_sub(1), run.message.clone(), reading);
-        writer.append(events, Vec::new()).await?;
-        let calls = resume::plan(&frame, &self.parts.tools, why);
-        let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
-        self.spawn(run, agent, writer, frame, turn, None);
+        let mut viewer = Viewer::new(log, run.last_resume.saturating_sub(1), run.message.clone(), reading)
+            .lane(run.options.sub_agent_stream);
+        if !rebuilt.below.is_empty() {
+            viewer = viewer.beginning(run.first_seq);
+        }
+        writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
+        let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
+        let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
+        self.spawn(run, agent, writer, rebuilt, turn, None);
         Ok(viewer)
     }
 
@@ -211,7 +242,7 @@ impl Actor {
             _ => return Ok(false),
         };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
-        let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let Rebuilt { mut frame, below, .. } = resume::rebuild(&self.parts.store, record.key, &run).await?;
         let (why, frame_end) = match end {
             RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
             RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),
@@ -221,16 +252,28 @@ impl Actor {
             ),
         };
         // The run goes on only to end, so that no reader takes the pause for the end.
+        let mut events = Vec::new();
+        let mut messages = Vec::with_capacity(1);
+        for Revived { frame: mut below, .. } in below.into_iter().filter(|below| !below.frame.is_closed()) {
+            below
+                .go_on(run.id.clone())
+                .and_then(|()| below.settle_open_calls(why))
+                .and_then(|()| below.close(FrameEnd::Cancelled))
+                .map_err(order)?;
+            events.extend(below.take());
+            messages.push(below.message().clone());
+        }
         frame
             .go_on(run.id.clone())
             .and_then(|()| frame.settle_open_calls(why))
             .and_then(|()| frame.close(frame_end))
             .map_err(order)?;
-        let mut events = frame.take();
+        events.extend(frame.take());
+        messages.push(frame.message().clone());
         events.push(SessionEvent::RunEnded { run: run.id.clone(), message: run.message.clone(), end });
         let log = self.open_log(&record.into());
         let mut writer = LogWriter::new(log, Arc::clone(&self.parts.flusher));
-        writer.append(events, vec![frame.message().clone()]).await?;
+        writer.append(events, messages).await?;
         Ok(true)
     }
 }

@@ -110,7 +110,7 @@ impl Sessions for SqliteStore {
     async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError> {
         self.writer
             .write(move |connection| {
-                for table in ["messages", "runs", "log", "interactions", "notes", "usage"] {
+                for table in ["messages", "runs", "frames", "log", "interactions", "notes", "usage"] {
                     connection
                         .prepare_cached(&format!("DELETE FROM {table} WHERE session = ?1"))?
                         .execute([key.0])?;

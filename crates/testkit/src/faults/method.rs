@@ -15,6 +15,8 @@ pub enum Method {
     RunOfMessage,
     RunAnswering,
     Running,
+    FramesOfRuns,
+    FrameOfChat,
     Interaction,
     InteractionsOfMessage,
     Append,
@@ -29,7 +31,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -43,6 +45,8 @@ impl Method {
         Self::RunOfMessage,
         Self::RunAnswering,
         Self::Running,
+        Self::FramesOfRuns,
+        Self::FrameOfChat,
         Self::Interaction,
         Self::InteractionsOfMessage,
         Self::Append,
@@ -70,6 +74,7 @@ impl Method {
             | Self::BranchAfter
             | Self::RunOfMessage
             | Self::RunAnswering
+            | Self::FramesOfRuns
             | Self::Interaction
             | Self::InteractionsOfMessage
             | Self::Append
@@ -79,6 +84,7 @@ impl Method {
             | Self::Token => true,
             Self::SessionByKey
             | Self::Running
+            | Self::FrameOfChat
             | Self::UsageOfSession
             | Self::Tokens
             | Self::AddToken
