@@ -1,5 +1,6 @@
 //! One run: a user turn being worked on, from the message to its one end.
 
+pub(crate) mod background;
 pub(crate) mod budget;
 pub(crate) mod call_model;
 pub(crate) mod call_tools;

@@ -42,6 +42,12 @@ impl Chat {
         Turn::of(self.clone(), self.open(&body).await, Some(&id), false)
     }
 
+    /// The body of a new user message, for a request of the test's own.
+    pub fn body_of(&self, text: &str, fields: Value) -> Value {
+        self.add_user(text);
+        self.body(json!({ "trigger": "submit-message" }), fields)
+    }
+
     /// Puts the next user message behind what this tab shows, without sending it; gives its id.
     pub fn add_user(&self, text: &str) -> MessageId {
         let mut client = self.client.lock();

@@ -165,6 +165,11 @@ pub(crate) async fn call_tools(
                         seat.take_over(busy);
                         outcomes[place] = Some(outcome);
                     }
+                    Ok((place, Delegated::Started(outcome, work, busy))) => {
+                        seat.take_over(Some(busy));
+                        outcomes[place] = Some(outcome);
+                        mail.background.spawn(work);
+                    }
                     Ok((place, Delegated::Parked(frames))) => parked.push((place, frames)),
                     Ok((_, Delegated::Broken(stop))) => {
                         run.cancel.cancel();
@@ -282,6 +287,10 @@ async fn wind_down(
             done = delegated.join_next() => match done {
                 None => return Ok(()),
                 Some(Ok((place, Delegated::Done(outcome, _)))) => outcomes[place] = Some(outcome),
+                Some(Ok((place, Delegated::Started(outcome, work, _)))) => {
+                    outcomes[place] = Some(outcome);
+                    mail.background.spawn(work);
+                }
                 Some(Ok((_, Delegated::Broken(stop)))) => return Err(stop),
                 Some(Ok((_, Delegated::Parked(mut frames)))) => {
                     run.tree.orphan(&mut frames);

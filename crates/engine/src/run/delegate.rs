@@ -11,12 +11,15 @@ use std::{
 use futures::{FutureExt, future::BoxFuture};
 use models::{ModelMessage, UserContent};
 use protocol::{
-    AgentRef, ErrorCode, FinishReason, FrameEnd, FrameParent, MessageId, ToolCall, ToolOutcome, ToolState,
+    AgentRef, ErrorCode, FinishReason, FrameEnd, FrameParent, MessageId, SessionId, ToolCall, ToolOutcome,
+    ToolState,
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, watch};
+use tools::delegation::SPAWN_AGENT;
 
 use super::{
+    background,
     budget::{Budget, Limit},
     drive::{Driven, Mail, Post, RunCtx, RunStop, drive},
     frame::Frame,
@@ -36,6 +39,8 @@ const ANSWERS: usize = 16;
 /// How a delegation came back.
 pub(crate) enum Delegated {
     Done(ToolOutcome, Option<Busy>),
+    /// It works in the background: the call is settled, the work goes on.
+    Started(ToolOutcome, BoxFuture<'static, Delegated>, Busy),
     /// It waits for a person, with these frames.
     Parked(Vec<Frame>),
     /// Nothing can be stored any more.
@@ -50,6 +55,9 @@ pub(crate) fn delegate(
     busy: Busy,
 ) -> BoxFuture<'static, Delegated> {
     Box::pin(async move {
+        if background::is_about_one(&call.name) {
+            return background::call(run, call, busy).await;
+        }
         let revived = run.tree.take_revived(&run.post.message, &call.id);
         let order = match &revived {
             // It passed the gate when it began.
@@ -58,12 +66,59 @@ pub(crate) fn delegate(
         };
         match order {
             Ok(order) => match begin(&run, &call, &order, revived, &writer).await {
+                Ok(Begun::Open(child)) if order.background => {
+                    let started = background::started(&child.agent_id);
+                    let own = run.tree.busy();
+                    Delegated::Started(started, in_background(*child, order, own), busy)
+                }
                 Ok(Begun::Open(child)) => work(*child, order, busy).await,
                 Ok(Begun::Closed(outcome)) => Delegated::Done(outcome, Some(busy)),
                 Err(Failed::Refused(refusal)) => Delegated::Done(refused(&refusal), Some(busy)),
                 Err(Failed::Stop(stop)) => Delegated::Broken(stop),
             },
             Err(refusal) => Delegated::Done(refused(&refusal), Some(busy)),
+        }
+    })
+}
+
+/// Takes up the background agents of a frame that a restart or a pause interrupted. Boxed, as [`delegate`] is.
+pub(crate) fn revive_background<'a>(
+    run: &'a RunCtx,
+    frame: &'a Frame,
+    writer: &'a LogWriter,
+) -> BoxFuture<'a, Result<Vec<BoxFuture<'static, Delegated>>, RunStop>> {
+    Box::pin(async move {
+        let mut works = Vec::new();
+        for revived in run.tree.take_background(&run.post.message) {
+            let asked = frame.message().tool_parts().find(|part| part.call == revived.parent.call);
+            let input = asked.and_then(|part| part.state.input().cloned()).unwrap_or_default();
+            let call = ToolCall { id: revived.parent.call.clone(), name: SPAWN_AGENT.to_owned(), input };
+            // An agent that is not defined any more cannot go on; its frame stays as it is.
+            let Ok(order) = order::read(run, &call) else { continue };
+            match begin(run, &call, &order, Some(revived), writer).await {
+                Ok(Begun::Open(child)) => works.push(in_background(*child, order, run.tree.busy())),
+                Ok(Begun::Closed(_)) => {}
+                Err(Failed::Refused(refusal)) => {
+                    tracing::warn!(%refusal, "a background agent was not taken up")
+                }
+                Err(Failed::Stop(stop)) => return Err(stop),
+            }
+        }
+        Ok(works)
+    })
+}
+
+/// The same work, with a result that waits until the caller asks or ends.
+fn in_background(child: Child, order: Order, busy: Busy) -> BoxFuture<'static, Delegated> {
+    Box::pin(async move {
+        let (tree, chat, parent) =
+            (Arc::clone(&child.run.tree), child.agent_id.clone(), child.caller.clone());
+        match work(child, order, busy).await {
+            Delegated::Done(outcome, busy) => {
+                tree.end(SessionId::new(chat), parent, outcome.clone(), busy);
+                Delegated::Done(outcome, None)
+            }
+            other => other,
         }
     })
 }
@@ -98,6 +153,8 @@ pub(crate) struct Child {
     mail: Mail,
     queued: Option<super::tree::Queued>,
     agent_id: String,
+    /// The message that delegated.
+    caller: MessageId,
     result: watch::Sender<Option<ToolOutcome>>,
 }
 
@@ -156,7 +213,8 @@ async fn begin(
     );
     run.tree.hub.join(&run.agent.name);
     let agent_id = parent.chat.to_string();
-    Ok(Begun::Open(Box::new(Child { run, frame, writer, turn, mail, queued, agent_id, result })))
+    let caller = parent.message.clone();
+    Ok(Begun::Open(Box::new(Child { run, frame, writer, turn, mail, queued, agent_id, caller, result })))
 }
 
 /// A new frame: its id is fixed from here on.

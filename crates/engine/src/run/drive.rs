@@ -11,13 +11,15 @@ use models::{ModelError, ModelMessage};
 use protocol::{FinishReason, FoldError, MessageId, RunId, RunOptions, ToolCall, WorkspaceId};
 use serde_json::json;
 use store::StoreError;
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    background,
     budget::{Budget, Limit, Reserved},
     call_model::call_model,
     call_tools::{Called, LiveAnswer, call_tools, take_answer},
+    delegate::{Delegated, revive_background},
     frame::Frame,
     raise::Raised,
     resume::{self, Why},
@@ -84,6 +86,8 @@ pub(crate) struct Mail {
     pub(crate) answers: Answers,
     /// Questions of sub-agents, for the main agent's message.
     pub(crate) raised: Option<mpsc::Receiver<Box<Raised>>>,
+    /// Sub-agents that nobody waits for at their call.
+    pub(crate) background: JoinSet<Delegated>,
 }
 
 /// Answers to questions of a frame that come while it is in memory.
@@ -95,7 +99,7 @@ impl Mail {
         answers: Answers,
         raised: Option<mpsc::Receiver<Box<Raised>>>,
     ) -> Self {
-        Self { address, answers, raised }
+        Self { address, answers, raised, background: JoinSet::new() }
     }
 
     /// Where answers for this frame go.
@@ -167,6 +171,56 @@ pub(crate) async fn drive(
     mail: &mut Mail,
     seat: &mut Seat,
 ) -> Result<Driven, RunStop> {
+    if run.tree.is_grown() {
+        for work in revive_background(run, frame, writer).await? {
+            mail.background.spawn(work);
+        }
+        if !mail.background.is_empty() {
+            turn.rest_if_idle();
+        }
+    }
+    let driven = steps(run, frame, writer, turn, mail, seat).await;
+    match driven {
+        Ok(Driven::Parked(mut below)) => {
+            while let Some(ended) = mail.background.join_next().await {
+                match ended {
+                    Ok(Delegated::Parked(frames)) => below.extend(frames),
+                    Ok(Delegated::Broken(stop)) => return Err(stop),
+                    _ => {}
+                }
+            }
+            Ok(Driven::Parked(below))
+        }
+        Ok(done) => Ok(done),
+        Err(stop) => {
+            for (_, handle) in run.tree.below(&run.post.message) {
+                handle.cancel.cancel();
+            }
+            while !mail.background.is_empty() {
+                tokio::select! {
+                    biased;
+                    raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
+                    ended = mail.background.join_next() => {
+                        if let Some(Ok(Delegated::Parked(mut frames))) = ended {
+                            run.tree.orphan(&mut frames);
+                        }
+                    }
+                }
+            }
+            drop(run.tree.take_untold(&run.post.message));
+            Err(stop)
+        }
+    }
+}
+
+async fn steps(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    mut turn: Turn,
+    mail: &mut Mail,
+    seat: &mut Seat,
+) -> Result<Driven, RunStop> {
     loop {
         mail.show_raised(run, frame)?;
         match turn.next() {
@@ -206,10 +260,75 @@ pub(crate) async fn drive(
                     continue;
                 }
                 frame.finish_step()?;
-                return Ok(Driven::Done(reason));
+                match wait_for_background(run, frame, writer, mail, seat).await? {
+                    Background::None => return Ok(Driven::Done(reason)),
+                    Background::Told => turn = Turn::once(run.agent.max_steps, frame.steps(), Offer::Tools),
+                    Background::Parked(below) => return Ok(Driven::Parked(below)),
+                }
             }
         }
     }
+}
+
+/// What became of the agents in the background when their caller would have ended.
+enum Background {
+    None,
+    /// They have ended, and the caller has their reports.
+    Told,
+    Parked(Vec<Frame>),
+}
+
+async fn wait_for_background(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    mail: &mut Mail,
+    seat: &mut Seat,
+) -> Result<Background, RunStop> {
+    let mut parked = Vec::new();
+    if !mail.background.is_empty() {
+        writer.append(frame.take(), Vec::new()).await?;
+        seat.rest();
+    }
+    while !mail.background.is_empty() {
+        let ended = tokio::select! {
+            biased;
+            () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
+            raised = next_raised(&mut mail.raised) => {
+                show_raised(run, frame, *raised)?;
+                writer.append(frame.take(), Vec::new()).await?;
+                continue;
+            }
+            ended = mail.background.join_next() => ended,
+        };
+        match ended {
+            Some(Ok(Delegated::Parked(frames))) => parked.extend(frames),
+            Some(Ok(Delegated::Broken(stop))) => return Err(stop),
+            Some(Err(error)) => tracing::error!(%error, "a background agent broke off"),
+            _ => {}
+        }
+    }
+    mail.show_raised(run, frame)?;
+    if !parked.is_empty() {
+        return Ok(Background::Parked(parked));
+    }
+    let untold = run.tree.take_untold(&run.post.message);
+    if untold.is_empty() {
+        return Ok(Background::None);
+    }
+    let mut reports = Vec::with_capacity(untold.len());
+    for (agent_id, outcome, busy) in untold {
+        seat.take_over(busy);
+        reports.push((agent_id, outcome));
+    }
+    let text = background::report(&reports);
+    frame.data(
+        STEERING.to_owned(),
+        Some(run.parts.ids.time_ordered()),
+        json!({ "text": text, "from": "background" }),
+        false,
+    )?;
+    Ok(Background::Told)
 }
 
 /// Reserves the model call, or makes it the last one.

@@ -34,6 +34,7 @@ pub(crate) struct Tree {
     pub(crate) raised: mpsc::Sender<Box<Raised>>,
     slots: Arc<Semaphore>,
     parking: CancellationToken,
+    endings: watch::Sender<u64>,
     state: Mutex<State>,
 }
 
@@ -48,6 +49,14 @@ struct State {
     steered: HashMap<MessageId, Vec<String>>,
     revived: HashMap<(MessageId, ToolCallId), Revived>,
     orphans: Vec<Frame>,
+    /// Background agents that have ended, until their caller is told; each holds the run up till then.
+    ended: HashMap<SessionId, Ended>,
+}
+
+struct Ended {
+    parent: MessageId,
+    outcome: ToolOutcome,
+    busy: Option<Busy>,
 }
 
 /// How a sub-agent at work is reached.
@@ -79,6 +88,7 @@ impl Tree {
             raised,
             slots: Arc::new(Semaphore::new(limits.running)),
             parking: CancellationToken::new(),
+            endings: watch::Sender::new(0),
             state: Mutex::default(),
         })
     }
@@ -203,6 +213,39 @@ impl Tree {
         }
         state.queued += 1;
         Ok(Some(Queued(Arc::clone(self))))
+    }
+
+    /// A background agent has ended: its result waits for its caller.
+    pub(crate) fn end(&self, chat: SessionId, parent: MessageId, outcome: ToolOutcome, busy: Option<Busy>) {
+        self.state.lock().ended.insert(chat, Ended { parent, outcome, busy });
+        self.endings.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn watch_ended(&self) -> watch::Receiver<u64> {
+        self.endings.subscribe()
+    }
+
+    pub(crate) fn take_ended(&self, chat: &str) -> Option<(ToolOutcome, Option<Busy>)> {
+        let ended = self.state.lock().ended.remove(&SessionId::new(chat));
+        ended.map(|ended| (ended.outcome, ended.busy))
+    }
+
+    /// What ended in the background without its caller having been told.
+    pub(crate) fn take_untold(&self, parent: &MessageId) -> Vec<(String, ToolOutcome, Option<Busy>)> {
+        let mut state = self.state.lock();
+        let chats: Vec<SessionId> = state
+            .ended
+            .iter()
+            .filter(|(_, ended)| ended.parent == *parent)
+            .map(|(chat, _)| chat.clone())
+            .collect();
+        let mut untold: Vec<_> = chats
+            .iter()
+            .filter_map(|chat| state.ended.remove_entry(chat))
+            .map(|(chat, ended)| (chat.to_string(), ended.outcome, ended.busy))
+            .collect();
+        untold.sort_by(|a, b| a.0.cmp(&b.0));
+        untold
     }
 
     /// Frames that waited for a person when the run was stopped: whoever ends the run closes them.

@@ -86,6 +86,13 @@ impl Turn {
         Self { phase: Phase::Once(offer), steps, max_steps }
     }
 
+    /// Nothing to do for the model until somebody in the background has ended.
+    pub(crate) fn rest_if_idle(&mut self) {
+        if self.phase == Phase::Model && self.steps > 0 {
+            self.phase = Phase::Done(FinishReason::Stop);
+        }
+    }
+
     /// A limit other than that of the steps was reached: the model call to come is the last one.
     pub(crate) fn end_here(&mut self) {
         self.max_steps = self.max_steps.min(self.steps);

@@ -9,8 +9,8 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{
-    Append, FrameRecord, Frames, Interactions, Log, MessageRecord, Messages, NewToken, RunRecord, Runs, SessionKey, SessionPage,
-    SessionRecord, Sessions, Store, StoreError, TokenRecord, Tokens, UsageTotal,
+    Append, FrameRecord, Frames, Interactions, Log, MessageRecord, Messages, NewToken, RunRecord, Runs,
+    SessionKey, SessionPage, SessionRecord, Sessions, Store, StoreError, TokenRecord, Tokens, UsageTotal,
 };
 
 use super::{Answer, Faults, Method, fault};

@@ -1,0 +1,15 @@
+//! Sub-agents: delegated to through one gate, at work side by side, shown inside the call that asked for them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+mod agents {
+    pub mod approvals;
+    pub mod cast;
+    pub mod delegation;
+    pub mod drill_down;
+    pub mod gate;
+    pub mod lane;
+    pub mod limits;
+    pub mod recovery;
+    pub mod slots;
+}
