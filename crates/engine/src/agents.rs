@@ -6,5 +6,5 @@ pub(crate) mod kit;
 pub mod registry;
 pub mod template;
 
-pub use definition::{AgentDefinition, AgentType, BudgetLimits, ModelChoice};
+pub use definition::{AgentDefinition, AgentType, BudgetLimits, ModelChoice, ToolGroup};
 pub use registry::{AgentRegistry, Listed, NoAgent};

@@ -22,6 +22,7 @@ use crate::{
     EngineError,
     agents::{AgentRegistry, kit::Kits},
     context::cache::Histories,
+    hooks::Hooks,
     run::tree::TreeLimits,
     session::{
         actor::{Command, Reply},
@@ -38,6 +39,8 @@ pub struct EngineSettings {
     pub tool_limits: Limits,
     /// How many sub-agents of a session work and wait at the same time.
     pub sub_agents: TreeLimits,
+    /// Called around every agent's loop, in this order.
+    pub hooks: Hooks,
 }
 
 /// What the engine is made of; everything that differs between production and tests.

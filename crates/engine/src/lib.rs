@@ -8,6 +8,7 @@ pub mod agents;
 mod context;
 mod engine;
 mod error;
+pub mod hooks;
 mod run;
 mod session;
 mod sub_chat;

@@ -4,6 +4,7 @@
 
 mod agents {
     pub mod approvals;
+    pub mod background;
     pub mod cast;
     pub mod delegation;
     pub mod drill_down;
@@ -11,5 +12,7 @@ mod agents {
     pub mod lane;
     pub mod limits;
     pub mod recovery;
+    pub mod services;
     pub mod slots;
+    pub mod trees;
 }

@@ -103,6 +103,13 @@ impl Builder {
         self
     }
 
+    /// Changes a setting of the engine.
+    #[must_use]
+    pub fn engine(mut self, change: impl FnOnce(&mut EngineSettings)) -> Self {
+        change(&mut self.setup.engine);
+        self
+    }
+
     #[must_use]
     pub fn sub_agents(mut self, limits: TreeLimits) -> Self {
         self.setup.engine.sub_agents = limits;

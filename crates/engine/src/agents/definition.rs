@@ -39,6 +39,9 @@ pub struct AgentDefinition {
     /// Capability groups; see [`super::groups`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
+    /// Groups of its tools that the agent can put away and take out itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_groups: Vec<ToolGroup>,
     /// Whom it may delegate to; empty means nobody.
     #[serde(default)]
     pub allowed_sub_agents: Vec<String>,
@@ -66,6 +69,19 @@ pub struct ModelChoice {
     pub model_id: String,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Value>,
+}
+
+/// Tools that are equipped together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ToolGroup {
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
+    pub tools: Vec<String>,
+    /// Whether the agent begins with it.
+    #[serde(default)]
+    pub active: bool,
 }
 
 /// What an agent and everything below it may use up. Absent means: only what its caller has left.
@@ -116,6 +132,7 @@ impl AgentDefinition {
             model: None,
             tools: Vec::new(),
             groups: Vec::new(),
+            tool_groups: Vec::new(),
             allowed_sub_agents: Vec::new(),
             max_depth: MAX_DEPTH,
             max_steps: match kind {

@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use protocol::{AgentKind, ToolSpec, WorkspaceId};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tools::{Place, delegation};
 
-use super::{AgentDefinition, AgentRegistry, definition::DYNAMIC, groups};
-use crate::engine::Parts;
+use super::{AgentDefinition, AgentRegistry, ToolGroup, definition::DYNAMIC, groups};
+use crate::{engine::Parts, run::inline};
 
 #[derive(Debug, Default)]
 pub(crate) struct Kit {
     pub(crate) specs: Arc<[ToolSpec]>,
+    /// The schema of a structured answer.
+    pub(crate) finish: Option<Map<String, Value>>,
+    /// Groups that the agent can put away.
+    pub(crate) groups: Vec<ToolGroup>,
 }
 
 impl Kit {
@@ -60,7 +64,19 @@ impl Kit {
         {
             specs.push(naming(tool.spec().clone(), &callable));
         }
-        Self { specs: specs.into() }
+        if !agent.tool_groups.is_empty() {
+            specs.push(inline::equip_spec(&agent.tool_groups));
+        }
+        Self { specs: specs.into(), finish: None, groups: agent.tool_groups.clone() }
+    }
+
+    /// The same tools, and the one that ends the work with a structured answer.
+    pub(crate) fn finishing(mut self, schema: Option<Map<String, Value>>) -> Self {
+        if let Some(schema) = &schema {
+            self.specs = self.specs.iter().cloned().chain([inline::finish_spec(schema)]).collect();
+        }
+        self.finish = schema;
+        self
     }
 }
 

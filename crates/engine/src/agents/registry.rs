@@ -189,6 +189,7 @@ impl AgentRegistry {
 
 fn named(agent: &AgentDefinition) -> Vec<String> {
     let mut names = agent.tools.clone();
+    names.extend(agent.tool_groups.iter().flat_map(|group| group.tools.iter().cloned()));
     for tools in agent.groups.iter().filter_map(|group| groups::tools_of(group)) {
         names.extend(tools.iter().map(|tool| (*tool).to_owned()));
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use protocol::AgentKind;
 use serde::Deserialize;
 
-use super::definition::{AgentDefinition, BudgetLimits, ModelChoice};
+use super::definition::{AgentDefinition, BudgetLimits, ModelChoice, ToolGroup};
 
 struct Folder {
     name: &'static str,
@@ -69,6 +69,8 @@ pub struct AgentToml {
     #[serde(default)]
     groups: Vec<String>,
     #[serde(default)]
+    tool_groups: Vec<ToolGroup>,
+    #[serde(default)]
     allowed_sub_agents: Vec<String>,
     max_depth: Option<u32>,
     max_steps: Option<u32>,
@@ -107,6 +109,7 @@ pub fn read(name: &str, toml: &str, prompt: Option<&str>) -> Result<AgentDefinit
         model: raw.model,
         tools: raw.tools,
         groups: raw.groups,
+        tool_groups: raw.tool_groups,
         allowed_sub_agents: raw.allowed_sub_agents,
         max_depth: raw.max_depth.unwrap_or(usual.max_depth),
         max_steps: raw.max_steps.unwrap_or(usual.max_steps),

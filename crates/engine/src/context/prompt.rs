@@ -12,13 +12,14 @@ pub(crate) fn hint(offer: Offer) -> Option<&'static str> {
         Offer::Summarise => {
             Some("Your work ended without a word about its result. Say now what you found or did.")
         }
+        Offer::Finish => Some("Give your answer with the tool generate_response, in the form it asks for."),
         Offer::Nudge => Some("You have said nothing yet. Do the task, or say why it cannot be done."),
     }
 }
 
 pub(crate) fn system(agent: &AgentDefinition, offer: Offer) -> String {
     match offer {
-        Offer::Tools | Offer::Summarise | Offer::Nudge => agent.prompt.clone(),
+        Offer::Tools | Offer::Summarise | Offer::Nudge | Offer::Finish => agent.prompt.clone(),
         Offer::NoTools => format!("{}{LAST_STEP}", agent.prompt),
     }
 }

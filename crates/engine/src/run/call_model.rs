@@ -11,6 +11,7 @@ use tools::{Approval, Place};
 use super::{
     drive::{RunCtx, RunStop},
     frame::Frame,
+    inline,
     order::Refusal,
     turn::{Offer, Plan, PlannedCall, Said},
 };
@@ -35,9 +36,10 @@ pub(crate) async fn call_model(
     frame: &mut Frame,
     writer: &mut LogWriter,
     offer: Offer,
+    hints: Vec<String>,
 ) -> Result<Said, RunStop> {
     let started = Instant::now();
-    let mut stream = run.parts.model.stream(request(run, frame, offer)).ready_chunks(READY);
+    let mut stream = run.parts.model.stream(request(run, frame, offer, hints)).ready_chunks(READY);
     let mut calls: Vec<OpenCall> = Vec::new();
     let mut usage = Usage::default();
     let mut finish = None;
@@ -99,27 +101,52 @@ pub(crate) async fn call_model(
     Ok(said)
 }
 
-fn request(run: &RunCtx, frame: &Frame, offer: Offer) -> ModelRequest {
+fn request(run: &RunCtx, frame: &Frame, offer: Offer, hints: Vec<String>) -> ModelRequest {
     let mut messages = Vec::clone(&run.history);
     let mut turn = Vec::new();
     history::add(&mut turn, frame.message());
-    if let Some(hint) = prompt::hint(offer) {
-        turn.push(ModelMessage::User { content: vec![UserContent::Text(hint.to_owned())] });
+    for hint in hints.into_iter().chain(prompt::hint(offer).map(str::to_owned)) {
+        turn.push(ModelMessage::User { content: vec![UserContent::Text(hint)] });
     }
     messages.extend(turn.into_iter().map(Arc::new));
     ModelRequest {
         system: prompt::system(&run.agent, offer),
         messages,
         tools: match offer {
-            Offer::Tools | Offer::Nudge => run.kit.specs.clone(),
-            Offer::NoTools | Offer::Summarise => [].into(),
+            Offer::Tools | Offer::Nudge | Offer::Finish if run.kit.groups.is_empty() => run.kit.specs.clone(),
+            Offer::Tools | Offer::Nudge | Offer::Finish => inline::equipped(run, frame).into(),
+            // Even at a limit, a structured answer can be given.
+            Offer::NoTools | Offer::Summarise => {
+                run.kit.finish.as_ref().map(inline::finish_spec).into_iter().collect()
+            }
         },
     }
+}
+
+/// A call of a tool that is part of the loop itself.
+fn accept_inline(run: &RunCtx, call: &OpenCall) -> Option<Result<PlannedCall, (Value, String)>> {
+    if !matches!(call.name.as_str(), inline::FINISH | inline::EQUIP) {
+        return None;
+    }
+    let input = match tools::parse_arguments(&call.raw) {
+        Ok(input) => input,
+        Err(error) => return Some(Err((Value::String(call.raw.clone()), error))),
+    };
+    Some(match inline::check(run, &call.name, &input)? {
+        Ok(()) => {
+            let call = ToolCall { id: call.id.clone(), name: call.name.clone(), input };
+            Ok(PlannedCall { call, plan: Plan::Run })
+        }
+        Err(error) => Err((input, error)),
+    })
 }
 
 /// Checks a call before anything happens; an error names what is wrong, for the model.
 fn accept(run: &RunCtx, call: &OpenCall) -> Result<PlannedCall, (Value, String)> {
     let raw = || Value::String(call.raw.clone());
+    if let Some(accepted) = accept_inline(run, call) {
+        return accepted;
+    }
     let tool = run.parts.tools.get(&call.name).filter(|_| run.kit.has(&call.name));
     let Some(tool) = tool else {
         let names = run.kit.names().join(", ");

@@ -20,6 +20,7 @@ use super::{
     delegate::{Delegated, delegate},
     drive::{Mail, RunCtx, RunStop, next_raised, show_raised},
     frame::Frame,
+    inline,
     tree::{Busy, Seat},
     turn::{Plan, PlannedCall},
 };
@@ -64,10 +65,13 @@ pub(crate) async fn call_tools(
     let mut outcomes: Vec<Option<ToolOutcome>> = Vec::with_capacity(calls.len());
     for (place, planned) in calls.iter().enumerate() {
         outcomes.push(match &planned.plan {
-            Plan::Run => {
-                waiting.push_back(place);
-                None
-            }
+            Plan::Run => match inline::call(run, frame, &planned.call)? {
+                Some(outcome) => Some(outcome),
+                None => {
+                    waiting.push_back(place);
+                    None
+                }
+            },
             Plan::Deny(reason) => Some(ToolOutcome::Denied { reason: reason.clone() }),
             Plan::Unknown | Plan::Ask | Plan::Wait => {
                 Some(ToolOutcome::Failed { message: UNKNOWN.to_owned() })
@@ -75,6 +79,7 @@ pub(crate) async fn call_tools(
         });
     }
 
+    let hooks = &run.parts.settings.hooks;
     let mut snapshots = Snapshots::default();
     let mut settled = 0;
     loop {
@@ -114,7 +119,10 @@ pub(crate) async fn call_tools(
                 return Ok(Called::Parked(parked.into_iter().flat_map(|(_, frames)| frames).collect()));
             }
         }
-        while let Some(outcome) = outcomes.get_mut(settled).and_then(Option::take) {
+        while let Some(mut outcome) = outcomes.get_mut(settled).and_then(Option::take) {
+            if !hooks.is_empty() {
+                hooks.post_acting(&run.point(frame), &calls[settled].call, &mut outcome);
+            }
             frame.settle(&calls[settled].call.id, outcome)?;
             settled += 1;
         }

@@ -23,6 +23,7 @@ use super::{
     budget::{Budget, Limit},
     drive::{Driven, Mail, Post, RunCtx, RunStop, drive},
     frame::Frame,
+    inline,
     lifecycle::person_text,
     order::{self, Order, Refusal},
     raise::Mirror,
@@ -178,7 +179,8 @@ async fn begin(
     let cancel = caller.cancel.child_token();
     let mut agent = order.agent.as_ref().clone();
     agent.prompt = agent.prompt_for(&parent.task).to_owned();
-    let kit = Kit::of(&agent, mode, &caller.workspace, &caller.parts.agents, &caller.parts.tools);
+    let kit = Kit::of(&agent, mode, &caller.workspace, &caller.parts.agents, &caller.parts.tools)
+        .finishing(order.output_schema.clone());
     let mut run = caller.clone();
     run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));
     run.kit = Arc::new(kit);
@@ -303,11 +305,24 @@ async fn attend(child: &mut Child, seat: &mut Seat, order: &Order) -> Result<Dri
     }
     let mut driven = timed(child, seat).await?;
     for _ in 0..2 {
-        let silent = report::summary(child.frame.message()).trim().is_empty();
-        if !matches!(driven, Driven::Done(_)) || !silent || order.output_schema.is_some() {
+        if !matches!(driven, Driven::Done(_)) {
             break;
         }
-        let offer = if report::has_calls(child.frame.message()) { Offer::Summarise } else { Offer::Nudge };
+        let message = child.frame.message();
+        let offer = if order.output_schema.is_some() {
+            Offer::Finish
+        } else if report::has_calls(message) {
+            Offer::Summarise
+        } else {
+            Offer::Nudge
+        };
+        let complete = match offer {
+            Offer::Finish => child.frame.fact(inline::STRUCTURED).is_some(),
+            _ => !report::summary(message).trim().is_empty(),
+        };
+        if complete {
+            break;
+        }
         child.turn = Turn::once(child.run.agent.max_steps, child.frame.steps(), offer);
         driven = timed(child, seat).await?;
     }
@@ -364,8 +379,12 @@ async fn until(deadline: Option<tokio::time::Instant>) {
 
 async fn finish(child: &mut Child, reason: FinishReason) -> Result<ToolOutcome, RunStop> {
     let said = report::summary(child.frame.message());
-    let structured = child.frame.message().metadata.as_ref().and_then(|data| data.get("structuredOutput"));
-    if said.trim().is_empty() && structured.is_none() {
+    let structured = child.frame.fact(inline::STRUCTURED).is_some();
+    if child.run.kit.finish.is_some() && !structured {
+        let why = "It gave no answer in the form that was asked for.".to_owned();
+        return fail(child, ErrorCode::ModelUnavailable, "no_structured_output", why).await;
+    }
+    if said.trim().is_empty() && !structured {
         let why = "It said nothing, even when asked again.".to_owned();
         return fail(child, ErrorCode::ModelUnavailable, "empty_result", why).await;
     }

@@ -21,6 +21,7 @@ use super::{
     call_tools::{Called, LiveAnswer, call_tools, take_answer},
     delegate::{Delegated, revive_background},
     frame::Frame,
+    inline,
     raise::Raised,
     resume::{self, Why},
     tree::{Seat, Tree},
@@ -30,6 +31,7 @@ use crate::{
     agents::{AgentDefinition, kit::Kit},
     context::history::STEERING,
     engine::Parts,
+    hooks::HookPoint,
     session::log::LogWriter,
 };
 
@@ -48,6 +50,18 @@ pub(crate) struct RunCtx {
     pub(crate) tree: Arc<Tree>,
     pub(crate) kit: Arc<Kit>,
     pub(crate) post: Arc<Post>,
+}
+
+impl RunCtx {
+    /// Where the loop is, for hooks.
+    pub(crate) fn point(&self, frame: &Frame) -> HookPoint {
+        HookPoint {
+            agent: self.agent.name.clone(),
+            path: self.post.path.clone(),
+            message: self.post.message.clone(),
+            step: frame.steps(),
+        }
+    }
 }
 
 /// A frame's place in the run.
@@ -221,6 +235,10 @@ async fn steps(
     mail: &mut Mail,
     seat: &mut Seat,
 ) -> Result<Driven, RunStop> {
+    let hooks = &run.parts.settings.hooks;
+    if !hooks.is_empty() && frame.steps() == 0 {
+        hooks.pre_reply(&run.point(frame));
+    }
     loop {
         mail.show_raised(run, frame)?;
         match turn.next() {
@@ -229,11 +247,17 @@ async fn steps(
                 frame.finish_step()?;
                 take_steering(run, frame)?;
                 let (offer, _reserved) = within_limits(run, frame, &mut turn, offer)?;
-                turn.model_said(call_model(run, frame, writer, offer).await?);
+                let hints =
+                    if hooks.is_empty() { Vec::new() } else { hooks.pre_reasoning(&run.point(frame)) };
+                turn.model_said(call_model(run, frame, writer, offer, hints).await?);
+                if !hooks.is_empty() {
+                    hooks.post_reasoning(&run.point(frame));
+                }
             }
             // On the heap: most of the time a run waits for its model, and should be small then.
             Step::CallTools(calls) => {
                 match Box::pin(call_tools(run, frame, writer, calls, mail, seat)).await? {
+                    Called::All if frame.fact(inline::STRUCTURED).is_some() => turn = Turn::finished(),
                     Called::All => {}
                     Called::Parked(below) => {
                         if let Step::Park(questions) = turn.next() {
@@ -339,7 +363,7 @@ fn within_limits(
     offer: Offer,
 ) -> Result<(Offer, Option<Reserved>), FoldError> {
     let limit = match offer {
-        Offer::Tools | Offer::Nudge => match run.post.budget.reserve() {
+        Offer::Tools | Offer::Nudge | Offer::Finish => match run.post.budget.reserve() {
             Ok(reserved) => return Ok((offer, Some(reserved))),
             Err(limit) => limit,
         },

@@ -3,7 +3,7 @@
 use protocol::{Part, UiMessage};
 use serde_json::{Value, json};
 
-use super::frame::Frame;
+use super::{frame::Frame, inline};
 
 /// The longest summary, in characters.
 const MAX_SUMMARY: usize = 50_000;
@@ -28,7 +28,13 @@ pub(crate) fn has_calls(message: &UiMessage) -> bool {
 
 pub(crate) fn result(frame: &Frame, agent_id: &str) -> Value {
     let message = frame.message();
-    let (summary, cut) = shorten(summary(message).trim());
+    let structured = frame.fact(inline::STRUCTURED);
+    let said = summary(message);
+    let said = match structured {
+        Some(output) if said.trim().is_empty() => output.to_string(),
+        _ => said,
+    };
+    let (summary, cut) = shorten(said.trim());
     let mut result = json!({
         "ok": true,
         "agentId": agent_id,
@@ -40,11 +46,10 @@ pub(crate) fn result(frame: &Frame, agent_id: &str) -> Value {
     if cut {
         result["truncated"] = json!(true);
     }
-    let fact = |name: &str| message.metadata.as_ref().and_then(|metadata| metadata.get(name)).cloned();
-    if let Some(limit) = fact("limit") {
-        result["limit"] = limit;
+    if let Some(limit) = frame.fact("limit") {
+        result["limit"] = limit.clone();
     }
-    if let Some(output) = fact("structuredOutput") {
+    if let Some(output) = structured {
         result["response_metadata"] = json!({ "structured_output": output });
     }
     result

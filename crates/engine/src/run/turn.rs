@@ -23,6 +23,8 @@ pub(crate) enum Offer {
     Summarise,
     /// Nothing was said at all.
     Nudge,
+    /// The structured answer is missing.
+    Finish,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +93,11 @@ impl Turn {
         if self.phase == Phase::Model && self.steps > 0 {
             self.phase = Phase::Done(FinishReason::Stop);
         }
+    }
+
+    /// The answer was given.
+    pub(crate) fn finished() -> Self {
+        Self { phase: Phase::Done(FinishReason::Stop), steps: 0, max_steps: 0 }
     }
 
     /// A limit other than that of the steps was reached: the model call to come is the last one.

@@ -1,6 +1,6 @@
 //! A model that plays every agent of a test: what it says depends on the task it was given and on how far it is.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use engine::agents::AgentDefinition;
 use serde_json::{Value, json};
@@ -27,14 +27,14 @@ impl Cast {
     }
 
     pub fn model(self) -> Scripted {
-        let parts = Arc::new(self.parts);
+        let parts = self.parts;
+        let mut asked: HashMap<String, usize> = HashMap::new();
         Scripted::choosing(move |request| {
-            let (task, step) = place(request, &parts);
-            parts
-                .get(&task)
-                .and_then(|replies| replies.get(step))
-                .cloned()
-                .unwrap_or_else(|| says(&format!("(nothing left to say for {task:?} at step {step})")))
+            let task = task_of(request, &parts);
+            let step = asked.entry(task.clone()).or_default();
+            let reply = parts.get(&task).and_then(|replies| replies.get(*step)).cloned();
+            *step += 1;
+            reply.unwrap_or_else(|| says(&format!("(nothing left to say for {task:?})")))
         })
     }
 
@@ -43,23 +43,17 @@ impl Cast {
     }
 }
 
-/// The newest user text that is a task, and how often the model has spoken since.
-fn place(request: &ModelRequest, parts: &HashMap<String, Vec<Reply>>) -> (String, usize) {
-    let mut spoken = 0;
-    for message in request.messages.iter().rev() {
-        match &**message {
-            ModelMessage::Assistant { .. } => spoken += 1,
-            ModelMessage::User { content } => {
-                if let Some(UserContent::Text(text)) = content.first()
-                    && parts.contains_key(text)
-                {
-                    return (text.clone(), spoken);
-                }
-            }
-            ModelMessage::Tool { .. } => {}
-        }
-    }
-    ("?".to_owned(), spoken)
+/// The newest user text that is a task.
+fn task_of(request: &ModelRequest, parts: &HashMap<String, Vec<Reply>>) -> String {
+    let texts = request.messages.iter().rev().filter_map(|message| match &**message {
+        ModelMessage::User { content } => content.first(),
+        ModelMessage::Assistant { .. } | ModelMessage::Tool { .. } => None,
+    });
+    let mut texts = texts.filter_map(|content| match content {
+        UserContent::Text(text) if parts.contains_key(text) => Some(text.clone()),
+        _ => None,
+    });
+    texts.next().unwrap_or_default()
 }
 
 /// A call of the `sub-agent` tool.

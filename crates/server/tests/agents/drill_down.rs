@@ -58,7 +58,7 @@ async fn a_reader_that_comes_late_or_comes_back_sees_the_same_tree() {
     define(&app, vec![sub("a", &["b"]), sub("b", &[])]);
     let mut turn = app.send("go").await;
     gate.reached().await;
-    let mut late = app.main.resume().await.unwrap();
+    let mut late = app.chat("chat").resume().await.unwrap();
     late.until(|chunk| serde_json::to_string(chunk).unwrap().contains("deep ")).await;
     gate.open();
     let message = turn.message().await;
