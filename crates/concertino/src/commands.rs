@@ -4,3 +4,4 @@ pub(crate) mod chat;
 pub(crate) mod link;
 pub(crate) mod serve;
 pub(crate) mod token;
+pub(crate) mod usage;

@@ -2,5 +2,7 @@
 
 pub(crate) mod cache;
 pub(crate) mod delegation;
+pub(crate) mod facts;
 pub(crate) mod history;
+pub(crate) mod preface;
 pub(crate) mod prompt;

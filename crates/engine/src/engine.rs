@@ -10,6 +10,7 @@ use protocol::{
     wire::{
         chat::Profile,
         rest::{SessionInfo, SessionList, SessionStatus},
+        usage::UsageReport,
     },
 };
 use serde::Serialize;
@@ -31,6 +32,7 @@ use crate::{
         request::{Decision, SendRequest},
         subscribe::Viewer,
     },
+    usage::{self, UsageRequest},
 };
 
 #[derive(Clone, Debug, Default)]
@@ -281,6 +283,15 @@ impl Engine {
     /// Stops what runs and removes everything of the session.
     pub async fn delete(&self, workspace: WorkspaceId, session: SessionId) -> Result<(), EngineError> {
         self.ask(workspace, session, |reply| Command::Delete { reply }).await
+    }
+
+    /// What model calls of the workspace used and cost.
+    pub async fn usage(
+        &self,
+        workspace: &WorkspaceId,
+        request: UsageRequest,
+    ) -> Result<UsageReport, EngineError> {
+        usage::report(&*self.parts.store, workspace, request).await
     }
 
     /// Whose token this is, by its SHA-256.

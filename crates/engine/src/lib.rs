@@ -13,6 +13,7 @@ mod run;
 mod session;
 mod sub_chat;
 mod system;
+mod usage;
 
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, Principal};
 pub use error::EngineError;
@@ -23,3 +24,4 @@ pub use session::{
     subscribe::{ViewError, Viewer},
 };
 pub use system::{RandomIds, SystemClock};
+pub use usage::{UsageRequest, report as report_usage};

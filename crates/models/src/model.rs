@@ -6,13 +6,18 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::stream::BoxStream;
-use protocol::{FinishReason, ToolCall, ToolCallId, ToolSpec, Usage};
+use protocol::{FinishReason, Price, ToolCall, ToolCallId, ToolSpec, Usage};
 
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 pub trait Model: Send + Sync {
     /// `provider/model`, for the ledger and for people.
     fn name(&self) -> &str;
+
+    /// What a million tokens cost, where it is known.
+    fn price(&self) -> Option<Price> {
+        None
+    }
 
     fn stream(&self, request: ModelRequest) -> ModelStream;
 }
@@ -46,6 +51,8 @@ pub enum ModelMessage {
 #[derive(Clone, Debug, PartialEq)]
 pub enum UserContent {
     Text(String),
+    /// Text for the model that the server writes, not the person: what is so at this moment.
+    Facts(String),
     /// `url` may be a `data:` URL.
     File {
         media_type: String,
@@ -79,6 +86,25 @@ pub enum ModelEvent {
     },
     Usage(Usage),
     Finished(FinishReason),
+}
+
+impl ModelEvent {
+    /// Takes the next delta in, if it goes on where this one ends.
+    pub fn join(&mut self, next: &Self) -> bool {
+        match (self, next) {
+            (Self::Text(text), Self::Text(more)) | (Self::Reasoning(text), Self::Reasoning(more)) => {
+                text.push_str(more);
+                true
+            }
+            (Self::ToolDelta { index, delta }, Self::ToolDelta { index: other, delta: more })
+                if index == other =>
+            {
+                delta.push_str(more);
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Each text is a sentence for a person: what happened and what to do, without keys, hosts or stack traces.

@@ -8,7 +8,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
-use protocol::{FinishReason, Usage};
+use protocol::{FinishReason, Price, Usage};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -26,6 +26,7 @@ struct Shared {
     choose: Mutex<Choose>,
     requests: Mutex<Vec<ModelRequest>>,
     live: watch::Sender<usize>,
+    price: Mutex<Option<Price>>,
 }
 
 impl Scripted {
@@ -46,8 +47,16 @@ impl Scripted {
             choose: Mutex::new(choose),
             requests: Mutex::default(),
             live: watch::Sender::new(0),
+            price: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// What its answers cost.
+    #[must_use]
+    pub fn priced(self, price: Price) -> Self {
+        *self.shared.price.lock() = Some(price);
+        self
     }
 
     /// What the model was asked so far, oldest first.
@@ -75,6 +84,10 @@ impl Model for Scripted {
         &self.shared.name
     }
 
+    fn price(&self) -> Option<Price> {
+        *self.shared.price.lock()
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let reply = (self.shared.choose.lock())(&request).unwrap_or_else(|| {
             let message = "the script has no reply left".to_owned();
@@ -86,7 +99,11 @@ impl Model for Scripted {
         stream::unfold((acts, live), |(mut acts, live)| async move {
             loop {
                 match acts.pop_front()? {
-                    Act::Say(event) => return Some((Ok(event), (acts, live))),
+                    Act::Say(event) => {
+                        // What is said arrives piece by piece, as over a network.
+                        tokio::task::yield_now().await;
+                        return Some((Ok(event), (acts, live)));
+                    }
                     Act::Fail(error) => return Some((Err(error), (VecDeque::new(), live))),
                     Act::Wait(gate) => gate.pass().await,
                 }

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    facts::TurnFacts,
     id::{ApprovalId, MessageId, MessageRef, RunId, SessionId, ToolCallId},
     message::UiMessage,
     run::RunOptions,
     source::Timestamp,
     tool::ToolCall,
-    usage::Usage,
+    usage::{Cost, Usage},
 };
 
 /// The number of an event in its session. Strictly increasing, never reused, gaps allowed.
@@ -38,6 +39,14 @@ pub enum SessionEvent {
         message: UiMessage,
         revision: u32,
         parent: Option<MessageRef>,
+        /// What the model is told before the person's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        facts: Option<Box<TurnFacts>>,
+    },
+    /// The part of the system prompt that belongs to the session; holds for the runs that follow, until the next.
+    PrefaceWritten {
+        agent: String,
+        text: String,
     },
     RunStarted {
         run: RunId,
@@ -89,9 +98,20 @@ pub enum SessionEvent {
     /// What a model call cost; no client sees it as an event of its own.
     ModelCalled {
         message: MessageId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<RunId>,
+        /// The agents from the root to the one that called.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        agent: Vec<String>,
         model: String,
         usage: Usage,
+        /// `None` when the model's price is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<Cost>,
         duration_ms: u64,
+        /// It broke off; what it had counted until then is paid for all the same.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        failed: bool,
     },
 
     /// A stretch of text or reasoning. Numbered from 0 in its message, never reused.
@@ -116,6 +136,9 @@ pub enum SessionEvent {
         message: MessageId,
         call: ToolCallId,
         tool: String,
+        /// The name the model wrote, where it is not quite the tool's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        written: Option<String>,
     },
     ToolInputDelta {
         message: MessageId,
@@ -253,6 +276,7 @@ impl SessionEvent {
         match self {
             Self::HistoryPlanted { .. }
             | Self::MessageAccepted { .. }
+            | Self::PrefaceWritten { .. }
             | Self::RunStarted { .. }
             | Self::RunParked { .. }
             | Self::RunResumed { .. }
@@ -281,7 +305,7 @@ impl SessionEvent {
     /// The message of the frame this event belongs to; `None` for what concerns the session itself.
     pub fn message(&self) -> Option<&MessageId> {
         match self {
-            Self::HistoryPlanted { .. } | Self::MessageAccepted { .. } => None,
+            Self::HistoryPlanted { .. } | Self::MessageAccepted { .. } | Self::PrefaceWritten { .. } => None,
             Self::RunStarted { message, .. }
             | Self::RunParked { message, .. }
             | Self::RunResumed { message, .. }

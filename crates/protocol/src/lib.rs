@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod error_code;
 pub mod event;
+pub mod facts;
 pub mod fold;
 pub mod id;
 pub mod interaction;
@@ -24,6 +25,7 @@ pub use error_code::ErrorCode;
 pub use event::{
     FinishReason, FrameEnd, FrameParent, LogEntry, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome,
 };
+pub use facts::TurnFacts;
 pub use fold::{FoldError, MessageFold};
 pub use id::{
     ApprovalId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId, WorkspaceId,
@@ -32,5 +34,5 @@ pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
 pub use run::{RunOptions, SubAgentStream, WhenBusy};
 pub use source::{Clock, IdSource, Timestamp};
 pub use tool::{ToolCall, ToolSpec};
-pub use usage::Usage;
+pub use usage::{Cost, Price, Usage};
 pub use wire::chat::Chunk;

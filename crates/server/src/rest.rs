@@ -5,3 +5,4 @@ pub(crate) mod diagnostics;
 pub(crate) mod health;
 pub(crate) mod sessions;
 pub(crate) mod tools;
+pub(crate) mod usage;

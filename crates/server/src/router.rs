@@ -32,6 +32,7 @@ pub fn router(state: ServerState) -> Router {
                 .fallback(wrong_method),
         )
         .route("/api/diagnostics", get(rest::diagnostics::show).fallback(wrong_method))
+        .route("/api/usage", get(rest::usage::show).fallback(wrong_method))
         .route("/api/tools", get(rest::tools::list).fallback(wrong_method))
         .layer(from_fn_with_state(state.clone(), auth::require));
     Router::new()

@@ -36,6 +36,7 @@ fn sent(request: &ModelRequest) -> Vec<String> {
         ModelMessage::User { content } => {
             let texts = content.iter().map(|content| match content {
                 UserContent::Text(text) => text.clone(),
+                UserContent::Facts(_) => String::new(),
                 UserContent::File { media_type, .. } => format!("[{media_type}]"),
             });
             format!("user: {}", texts.collect::<String>())

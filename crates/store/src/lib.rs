@@ -7,11 +7,13 @@ pub mod record;
 pub mod row;
 pub mod sqlite;
 pub mod store;
+pub mod usage;
 
 pub use record::{
-    Append, FrameRecord, FrameStatus, MessageRecord, NewToken, RunRecord, RunStatus, SessionKey, SessionPage,
-    SessionRecord, SessionTarget, TokenRecord, UsageTotal,
+    Append, FrameRecord, FrameStatus, MessageRecord, NewToken, PrefaceRecord, RunRecord, RunStatus,
+    SessionKey, SessionPage, SessionRecord, SessionTarget, TokenRecord,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::SqliteStore;
-pub use store::{Frames, Interactions, Log, Messages, Runs, Sessions, Store, StoreError, Tokens};
+pub use store::{Frames, Interactions, Ledger, Log, Messages, Runs, Sessions, Store, StoreError, Tokens};
+pub use usage::{UsageBy, UsageQuery, UsageSum};

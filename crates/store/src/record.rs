@@ -2,7 +2,7 @@
 
 use protocol::{
     MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId, Timestamp, ToolCallId,
-    UiMessage, Usage, WorkspaceId,
+    TurnFacts, UiMessage, WorkspaceId,
 };
 
 use crate::row::Row;
@@ -27,6 +27,14 @@ pub struct SessionRecord {
     pub unsettled: bool,
     /// The message of the newest run, and where that run stands.
     pub last_run: Option<(MessageId, RunStatus)>,
+    pub preface: Option<PrefaceRecord>,
+}
+
+/// What the system prompt says about the session, as it was first told to a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrefaceRecord {
+    pub agent: String,
+    pub text: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +50,8 @@ pub struct MessageRecord {
     pub created_at: Timestamp,
     /// The message as JSON, ready to be sent.
     pub body: String,
+    /// What a model is told before the words of the message.
+    pub facts: Option<TurnFacts>,
 }
 
 impl MessageRecord {
@@ -122,12 +132,6 @@ pub struct Append {
     /// The folded message of each frame that these rows park or close.
     pub messages: Vec<UiMessage>,
     pub high_water: Seq,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UsageTotal {
-    pub calls: u64,
-    pub usage: Usage,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

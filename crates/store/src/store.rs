@@ -8,14 +8,23 @@ use protocol::{
     interaction::Interaction,
 };
 
-use crate::record::{
-    Append, FrameRecord, MessageRecord, NewToken, RunRecord, SessionKey, SessionPage, SessionRecord,
-    TokenRecord, UsageTotal,
+use crate::{
+    record::{
+        Append, FrameRecord, MessageRecord, NewToken, RunRecord, SessionKey, SessionPage, SessionRecord,
+        TokenRecord,
+    },
+    usage::{UsageQuery, UsageSum},
 };
 
-pub trait Store: Sessions + Messages + Runs + Frames + Interactions + Log + Tokens + Send + Sync {}
+pub trait Store:
+    Sessions + Messages + Runs + Frames + Interactions + Log + Ledger + Tokens + Send + Sync
+{
+}
 
-impl<T: Sessions + Messages + Runs + Frames + Interactions + Log + Tokens + Send + Sync> Store for T {}
+impl<T: Sessions + Messages + Runs + Frames + Interactions + Log + Ledger + Tokens + Send + Sync> Store
+    for T
+{
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -156,8 +165,12 @@ pub trait Log {
     /// The newest `data` of a kept `data-<name>` part of the session.
     async fn latest_data(&self, key: SessionKey, name: &str)
     -> Result<Option<serde_json::Value>, StoreError>;
+}
 
-    async fn usage_of_session(&self, key: SessionKey) -> Result<UsageTotal, StoreError>;
+#[async_trait]
+pub trait Ledger {
+    /// Sums over the calls that the query names, the group with the newest call first.
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError>;
 }
 
 #[async_trait]

@@ -4,6 +4,8 @@
 
 #[path = "conformance/cases.rs"]
 mod cases;
+#[path = "conformance/ledger.rs"]
+mod ledger;
 #[path = "conformance/script.rs"]
 mod script;
 
@@ -24,6 +26,10 @@ impl Place {
     }
 }
 
+mod all {
+    pub use crate::{cases::*, ledger::*};
+}
+
 macro_rules! conformance {
     ($backend:ident, $open:expr; $($case:ident)*) => {
         mod $backend {
@@ -31,7 +37,7 @@ macro_rules! conformance {
                 #[tokio::test]
                 async fn $case() {
                     let folder = tempfile::tempdir().unwrap();
-                    crate::cases::$case(&crate::Place { folder, open: $open }).await;
+                    crate::all::$case(&crate::Place { folder, open: $open }).await;
                 }
             )*
         }
@@ -54,6 +60,8 @@ macro_rules! all_cases {
             a_long_planted_history_gets_its_rows_afterwards_and_once
             a_run_is_running_parked_running_and_ended
             the_answer_replaces_itself_when_the_run_goes_on
+            usage_is_grouped_filtered_and_kept_apart_by_workspace
+            facts_and_preface_are_kept_and_the_newest_preface_counts
             usage_is_added_up_and_notes_keep_the_newest
             an_approval_is_asked_and_answered_once
             a_lost_answer_leaves_nothing_behind

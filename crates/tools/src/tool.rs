@@ -12,6 +12,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::Family;
+
 pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
     type Input: DeserializeOwned + JsonSchema + Send + 'static;
@@ -48,6 +50,11 @@ pub trait AnyTool: Send + Sync {
 
     fn one_at_a_time(&self) -> bool {
         false
+    }
+
+    /// How strictly arguments are read; exact unless said otherwise.
+    fn family(&self) -> Family {
+        Family::Contract
     }
 
     /// Checks the arguments; nothing has happened yet when this fails.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use protocol::Usage;
+use protocol::{Cost, Usage};
 use tokio::time::{Duration, Instant};
 
 use crate::agents::BudgetLimits;
@@ -24,7 +24,8 @@ struct Used {
     steps: u32,
     tokens: u64,
     reserved: u64,
-    micro_usd: u64,
+    /// Billionths of a dollar.
+    nano_usd: u64,
 }
 
 /// Which limit was reached; the spelling is the wire's.
@@ -88,7 +89,7 @@ impl Budget {
         if full(self.limits.tokens, used.tokens + used.reserved) {
             return Err(Limit::Tokens);
         }
-        if full(self.limits.micro_usd, used.micro_usd) {
+        if full(self.limits.micro_usd, used.nano_usd / 1_000) {
             return Err(Limit::Money);
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -98,11 +99,11 @@ impl Budget {
     }
 
     /// What a call really cost, where the price is known.
-    pub(crate) fn book(&self, usage: Usage, micro_usd: u64) {
+    pub(crate) fn book(&self, usage: Usage, cost: Option<Cost>) {
         for level in self.levels() {
             let mut used = level.used.lock();
             used.tokens += usage.total_tokens.max(usage.input_tokens + usage.output_tokens);
-            used.micro_usd += micro_usd;
+            used.nano_usd += cost.unwrap_or_default().0;
         }
     }
 
@@ -144,9 +145,9 @@ mod tests {
         let second = budget.reserve().unwrap();
         assert_eq!(budget.reserve().err(), Some(Limit::Tokens), "two calls are out");
         drop((first, second));
-        budget.book(tokens(1_499), 0);
+        budget.book(tokens(1_499), None);
         assert!(budget.room().is_ok());
-        budget.book(tokens(1), 0);
+        budget.book(tokens(1), None);
         assert_eq!(budget.room(), Err(Limit::Tokens));
     }
 
@@ -154,7 +155,7 @@ mod tests {
     async fn time_and_money_run_out_too() {
         let limits = BudgetLimits { micro_usd: Some(5), wall_time_ms: Some(100), ..BudgetLimits::default() };
         let budget = Budget::new(None, limits);
-        budget.book(tokens(1), 5);
+        budget.book(tokens(1), Some(Cost(5_000)));
         assert_eq!(budget.room(), Err(Limit::Money));
         let budget = Budget::new(None, BudgetLimits { micro_usd: None, ..limits });
         tokio::time::advance(Duration::from_millis(100)).await;

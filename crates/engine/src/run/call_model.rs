@@ -1,61 +1,108 @@
 //! One model call, streamed into the frame and the log. Step 6 of a chat request.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
-use futures::StreamExt;
-use models::{ModelError, ModelEvent, ModelMessage, ModelRequest, UserContent};
-use protocol::{SegmentKind, ToolCall, ToolCallId, Usage};
+use models::{ModelError, ModelEvent, ModelRequest};
+use protocol::{FinishReason, SegmentKind};
 use serde_json::Value;
-use tools::{Approval, Place};
 
 use super::{
+    accept::{Refusal, WrittenCall, accept, meant},
+    ask_again::{Verdict, ask_again},
+    bill::Bill,
     drive::{RunCtx, RunStop},
     frame::Frame,
+    heard::Heard,
     inline,
-    order::Refusal,
-    turn::{Offer, Plan, PlannedCall, Said},
+    turn::{Offer, Said},
 };
 use crate::{
     context::{history, prompt},
     session::log::LogWriter,
 };
 
-/// What is ready together is appended together.
-const READY: usize = 32;
-
-/// A call whose arguments are still arriving.
-struct OpenCall {
-    index: u32,
-    id: ToolCallId,
-    name: String,
-    raw: String,
-}
-
 pub(crate) async fn call_model(
     run: &RunCtx,
     frame: &mut Frame,
     writer: &mut LogWriter,
     offer: Offer,
-    hints: Vec<String>,
+    hints: &[String],
 ) -> Result<Said, RunStop> {
-    let started = Instant::now();
-    let mut stream = run.parts.model.stream(request(run, frame, offer, hints)).ready_chunks(READY);
-    let mut calls: Vec<OpenCall> = Vec::new();
-    let mut usage = Usage::default();
-    let mut finish = None;
-    while finish.is_none() {
+    let mut bill = Bill::open();
+    let (calls, finish) = match hear(run, frame, writer, offer, hints, &mut bill).await {
+        Ok(heard) => heard,
+        Err(stop) => {
+            bill.break_off(run, frame)?;
+            return Err(stop);
+        }
+    };
+    let mut verdicts: Vec<Verdict> = calls.iter().map(|call| verdict(run, offer, call)).collect();
+    let can_be_corrected = |verdict: &Verdict| matches!(verdict, Err(refusal) if refusal.can_be_corrected);
+    let mut bill = Some(bill);
+    if verdicts.iter().any(can_be_corrected) {
+        if let Some(bill) = bill.take() {
+            bill.settle(run, frame)?;
+        }
+        writer.append(frame.take(), Vec::new()).await?;
+        // On the heap: it is rare, and a run that waits for its model should be small.
+        let request = request(run, frame, offer, hints);
+        Box::pin(ask_again(run, frame, request, &calls, &mut verdicts)).await?;
+    }
+    let mut said = Said { calls: Vec::new(), rejected: 0, finish };
+    for (call, verdict) in calls.iter().zip(verdicts) {
+        match verdict {
+            Ok(planned) => {
+                frame.request(planned.call.clone())?;
+                said.calls.push(planned);
+            }
+            Err(Refusal { input, error, .. }) => {
+                frame.reject(&call.id, &call.tool, input, error)?;
+                said.rejected += 1;
+            }
+        }
+    }
+    if let Some(bill) = bill {
+        bill.settle(run, frame)?;
+    }
+    if offer == Offer::NoTools && said.rejected > 0 && !frame.has_text_in_step() {
+        frame.finish_step()?;
+        frame.say(SegmentKind::Text, prompt::limit_reached(run.agent.max_steps))?;
+    }
+    // A final answer is stored together with the end of its run.
+    if !said.calls.is_empty() || said.rejected > 0 {
+        writer.append(frame.take(), Vec::new()).await?;
+    }
+    Ok(said)
+}
+
+/// Streams the answer into the frame; gives the calls in it and why it ended.
+async fn hear(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    offer: Offer,
+    hints: &[String],
+    bill: &mut Bill,
+) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
+    let mut heard = Heard::new(run.parts.model.stream(request(run, frame, offer, hints)));
+    let mut calls: Vec<WrittenCall> = Vec::new();
+    loop {
         let events = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
-            events = stream.next() => events.ok_or(ModelError::Cut)?,
+            events = heard.next() => events,
         };
+        if events.is_empty() {
+            return Err(ModelError::Cut.into());
+        }
         for event in events {
             match event? {
                 ModelEvent::Text(delta) => frame.say(SegmentKind::Text, delta)?,
                 ModelEvent::Reasoning(delta) => frame.say(SegmentKind::Reasoning, delta)?,
                 ModelEvent::ToolStarted { index, id, name } => {
-                    let id = frame.start_call(id.as_deref(), &name, &*run.parts.ids)?;
-                    calls.push(OpenCall { index, id, name, raw: String::new() });
+                    let tool = meant(&run.kit.specs, &name).unwrap_or(&name);
+                    let id = frame.start_call(id.as_deref(), tool, &name, &*run.parts.ids)?;
+                    calls.push(WrittenCall { index, id, tool: tool.to_owned(), raw: String::new() });
                 }
                 ModelEvent::ToolDelta { index, delta } => {
                     let Some(call) = calls.iter_mut().rfind(|call| call.index == index) else {
@@ -66,103 +113,33 @@ pub(crate) async fn call_model(
                     call.raw.push_str(&delta);
                     frame.call_input(&call.id, delta)?;
                 }
-                ModelEvent::Usage(more) => usage += more,
-                ModelEvent::Finished(reason) => {
-                    finish = Some(reason);
-                    break;
-                }
+                ModelEvent::Usage(more) => bill.usage += more,
+                ModelEvent::Finished(reason) => return Ok((calls, reason)),
             }
         }
-        if finish.is_none() {
-            writer.append(frame.take(), Vec::new()).await?;
-        }
-    }
-    let mut said =
-        Said { calls: Vec::new(), rejected: 0, finish: finish.unwrap_or(protocol::FinishReason::Other) };
-    for call in calls {
-        match accept(run, &call) {
-            Ok(planned) => {
-                frame.request(planned.call.clone())?;
-                said.calls.push(planned);
-            }
-            Err((input, error)) => {
-                frame.reject(&call.id, &call.name, input, error)?;
-                said.rejected += 1;
-            }
-        }
-    }
-    let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    frame.end_model_turn(run.parts.model.name(), usage, took)?;
-    run.post.budget.book(usage, 0);
-    // A final answer is stored together with the end of its run.
-    if !said.calls.is_empty() || said.rejected > 0 {
         writer.append(frame.take(), Vec::new()).await?;
     }
-    Ok(said)
 }
 
-fn request(run: &RunCtx, frame: &Frame, offer: Offer, hints: Vec<String>) -> ModelRequest {
+/// Whether a call can be made now. At a limit none can, but the one that gives a structured answer.
+fn verdict(run: &RunCtx, offer: Offer, call: &WrittenCall) -> Verdict {
+    match offer {
+        Offer::NoTools | Offer::Summarise if call.tool != inline::FINISH => Err(Refusal {
+            input: Value::String(call.raw.clone()),
+            error: prompt::NO_MORE_CALLS.to_owned(),
+            can_be_corrected: false,
+        }),
+        _ => accept(run, call),
+    }
+}
+
+/// Everything before the newest step is what the request before held, to the byte.
+fn request(run: &RunCtx, frame: &Frame, offer: Offer, hints: &[String]) -> ModelRequest {
     let mut messages = Vec::clone(&run.history);
     let mut turn = Vec::new();
     history::add(&mut turn, frame.message());
-    for hint in hints.into_iter().chain(prompt::hint(offer).map(str::to_owned)) {
-        turn.push(ModelMessage::User { content: vec![UserContent::Text(hint)] });
-    }
+    turn.extend(hints.iter().cloned().map(prompt::facts));
+    turn.extend(prompt::hint(offer));
     messages.extend(turn.into_iter().map(Arc::new));
-    ModelRequest {
-        system: prompt::system(&run.agent, offer),
-        messages,
-        tools: match offer {
-            Offer::Tools | Offer::Nudge | Offer::Finish if run.kit.groups.is_empty() => run.kit.specs.clone(),
-            Offer::Tools | Offer::Nudge | Offer::Finish => inline::equipped(run, frame).into(),
-            // Even at a limit, a structured answer can be given.
-            Offer::NoTools | Offer::Summarise => {
-                run.kit.finish.as_ref().map(inline::finish_spec).into_iter().collect()
-            }
-        },
-    }
-}
-
-/// A call of a tool that is part of the loop itself.
-fn accept_inline(run: &RunCtx, call: &OpenCall) -> Option<Result<PlannedCall, (Value, String)>> {
-    if !matches!(call.name.as_str(), inline::FINISH | inline::EQUIP) {
-        return None;
-    }
-    let input = match tools::parse_arguments(&call.raw) {
-        Ok(input) => input,
-        Err(error) => return Some(Err((Value::String(call.raw.clone()), error))),
-    };
-    Some(match inline::check(run, &call.name, &input)? {
-        Ok(()) => {
-            let call = ToolCall { id: call.id.clone(), name: call.name.clone(), input };
-            Ok(PlannedCall { call, plan: Plan::Run })
-        }
-        Err(error) => Err((input, error)),
-    })
-}
-
-/// Checks a call before anything happens; an error names what is wrong, for the model.
-fn accept(run: &RunCtx, call: &OpenCall) -> Result<PlannedCall, (Value, String)> {
-    let raw = || Value::String(call.raw.clone());
-    if let Some(accepted) = accept_inline(run, call) {
-        return accepted;
-    }
-    let tool = run.parts.tools.get(&call.name).filter(|_| run.kit.has(&call.name));
-    let Some(tool) = tool else {
-        let names = run.kit.names().join(", ");
-        return Err((raw(), format!("There is no tool named \"{}\". The tools are: {names}.", call.name)));
-    };
-    let input = tools::parse_arguments(&call.raw).map_err(|error| (raw(), error))?;
-    let plan = match tool.clone().prepare(&input) {
-        Err(error) if tool.place() == Place::Engine => {
-            return Err((input, Refusal::invalid(error.to_string()).to_string()));
-        }
-        Err(error) => return Err((input, error.to_string())),
-        Ok(_) if tool.place() == Place::Client => Plan::Wait,
-        Ok(prepared) => match prepared.approval {
-            Approval::Ask => Plan::Ask,
-            Approval::NotNeeded => Plan::Run,
-        },
-    };
-    Ok(PlannedCall { call: ToolCall { id: call.id.clone(), name: call.name.clone(), input }, plan })
+    ModelRequest { system: run.system.to_string(), messages, tools: inline::equipped(run, frame) }
 }

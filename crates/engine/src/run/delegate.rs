@@ -32,7 +32,11 @@ use super::{
     tree::{Busy, Handle, Revived, Seat},
     turn::{Offer, Turn},
 };
-use crate::{agents::kit::Kit, context::delegation, session::log::LogWriter};
+use crate::{
+    agents::kit::Kit,
+    context::{delegation, prompt},
+    session::log::LogWriter,
+};
 
 /// Answers that may wait for a sub-agent.
 const ANSWERS: usize = 16;
@@ -186,6 +190,7 @@ async fn begin(
     run.kit = Arc::new(kit);
     run.history = Arc::new(vec![Arc::new(task(&parent))]);
     run.cancel = cancel.clone();
+    run.system = prompt::system(&agent, "").into();
     run.agent = Arc::new(agent);
 
     let asked: HashMap<_, _> = frame

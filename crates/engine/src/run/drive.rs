@@ -8,7 +8,7 @@ use std::sync::{
 };
 
 use models::{ModelError, ModelMessage};
-use protocol::{FinishReason, FoldError, MessageId, RunId, RunOptions, ToolCall, WorkspaceId};
+use protocol::{FinishReason, FoldError, MessageId, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId};
 use serde_json::json;
 use store::StoreError;
 use tokio::{sync::mpsc, task::JoinSet};
@@ -24,6 +24,7 @@ use super::{
     inline,
     raise::Raised,
     resume::{self, Why},
+    stuck,
     tree::{Seat, Tree},
     turn::{Offer, Step, Turn},
 };
@@ -43,6 +44,8 @@ pub(crate) struct RunCtx {
     pub(crate) run: RunId,
     pub(crate) agent: Arc<AgentDefinition>,
     pub(crate) options: RunOptions,
+    /// Role and preface: the same bytes in every call of the session.
+    pub(crate) system: Arc<str>,
     /// The branch before this run's message; for a sub-agent, its task.
     pub(crate) history: Arc<Vec<Arc<ModelMessage>>>,
     pub(crate) cancel: CancellationToken,
@@ -244,12 +247,23 @@ async fn steps(
         match turn.next() {
             Step::CallModel(offer) => {
                 seat.sit(&run.cancel).await?;
+                if let Some(stuck) = stuck::find(frame.message()) {
+                    tracing::info!(run = %run.run, tool = stuck.tool, "stopped a call that fails again and again");
+                    frame.note(
+                        "stopped",
+                        json!({ "reason": "repeated_failure", "tool": stuck.tool, "times": stuck.times }),
+                    )?;
+                    frame.finish_step()?;
+                    frame.say(SegmentKind::Text, stuck.text())?;
+                    frame.finish_step()?;
+                    return Ok(Driven::Done(FinishReason::Other));
+                }
                 frame.finish_step()?;
                 take_steering(run, frame)?;
                 let (offer, _reserved) = within_limits(run, frame, &mut turn, offer)?;
                 let hints =
                     if hooks.is_empty() { Vec::new() } else { hooks.pre_reasoning(&run.point(frame)) };
-                turn.model_said(call_model(run, frame, writer, offer, hints).await?);
+                turn.model_said(call_model(run, frame, writer, offer, &hints).await?);
                 if !hooks.is_empty() {
                     hooks.post_reasoning(&run.point(frame));
                 }

@@ -8,13 +8,24 @@ use std::collections::{HashMap, HashSet};
 
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, ErrorCode, FoldError, FrameEnd, FrameParent, IdSource, MessageFold, MessageId, RunId,
-    SegmentKind, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
+    ApprovalId, Cost, ErrorCode, FoldError, FrameEnd, FrameParent, IdSource, MessageFold, MessageId, Part,
+    RunId, SegmentKind, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
 };
 use serde_json::{Map, Value, json};
 
 /// Where a message says which of its calls are copies of sub-agents' questions.
 pub(crate) const RAISED_CALLS: &str = "raisedCalls";
+/// What a model call was, for the ledger.
+#[derive(Default)]
+pub(crate) struct ModelCall {
+    pub(crate) run: Option<RunId>,
+    pub(crate) agent: Vec<String>,
+    pub(crate) model: String,
+    pub(crate) usage: Usage,
+    pub(crate) cost: Option<Cost>,
+    pub(crate) duration_ms: u64,
+    pub(crate) failed: bool,
+}
 
 pub(crate) struct Frame {
     fold: MessageFold,
@@ -25,6 +36,8 @@ pub(crate) struct Frame {
     /// Copies of sub-agents' questions: the call each stands under here.
     raised: HashMap<ApprovalId, ToolCallId>,
     usage: Usage,
+    /// Of the calls whose price is known.
+    cost: Option<Cost>,
     steps: u32,
     closed: bool,
     /// What a failure adds to the metadata.
@@ -42,6 +55,7 @@ impl Frame {
             calls: HashSet::new(),
             raised: HashMap::new(),
             usage: Usage::default(),
+            cost: None,
             steps: 0,
             closed: false,
             failure: Map::new(),
@@ -64,6 +78,12 @@ impl Frame {
 
     pub(crate) fn message(&self) -> &UiMessage {
         self.fold.message()
+    }
+
+    /// Whether the newest step has said something to the person.
+    pub(crate) fn has_text_in_step(&self) -> bool {
+        let parts = self.message().parts.iter().rev().take_while(|part| !matches!(part, Part::StepStart));
+        parts.into_iter().any(|part| matches!(part, Part::Text { text, .. } if !text.trim().is_empty()))
     }
 
     pub(crate) fn steps(&self) -> u32 {
@@ -97,13 +117,6 @@ impl Frame {
         self.message().metadata.as_ref().and_then(|metadata| metadata.get(name))
     }
 
-    /// A fact about the message that is not content.
-    pub(crate) fn note(&mut self, name: &str, value: Value) -> Result<(), FoldError> {
-        let metadata = Map::from_iter([(name.to_owned(), value)]);
-        let message = self.id();
-        self.put(SessionEvent::MetadataAdded { message, metadata })
-    }
-
     /// Text or reasoning; an empty delta opens nothing.
     pub(crate) fn say(&mut self, kind: SegmentKind, delta: String) -> Result<(), FoldError> {
         if delta.is_empty() {
@@ -124,11 +137,12 @@ impl Frame {
         self.put(SessionEvent::SegmentDelta { message, segment, kind, delta })
     }
 
-    /// A call begins; gives the id it is known by from here on.
+    /// A call begins; gives the id it is known by from here on. `written` is the name as the model wrote it.
     pub(crate) fn start_call(
         &mut self,
         id: Option<&str>,
         tool: &str,
+        written: &str,
         ids: &dyn IdSource,
     ) -> Result<ToolCallId, FoldError> {
         self.close_segment()?;
@@ -138,7 +152,9 @@ impl Frame {
             .filter(|call| !self.calls.contains(call))
             .unwrap_or_else(|| ids.tool_call());
         let message = self.id();
-        self.put(SessionEvent::ToolInputStarted { message, call: call.clone(), tool: tool.to_owned() })?;
+        let written = (written != tool).then(|| written.to_owned());
+        let tool = tool.to_owned();
+        self.put(SessionEvent::ToolInputStarted { message, call: call.clone(), tool, written })?;
         Ok(call)
     }
 
@@ -173,15 +189,17 @@ impl Frame {
     }
 
     /// The model's turn is over: nothing of it stays open.
-    pub(crate) fn end_model_turn(
-        &mut self,
-        model: &str,
-        usage: Usage,
-        duration_ms: u64,
-    ) -> Result<(), FoldError> {
+    pub(crate) fn end_model_turn(&mut self, call: ModelCall) -> Result<(), FoldError> {
         self.close_segment()?;
         let message = self.id();
-        self.put(SessionEvent::ModelCalled { message, model: model.to_owned(), usage, duration_ms })
+        let ModelCall { run, agent, model, usage, cost, duration_ms, failed } = call;
+        self.put(SessionEvent::ModelCalled { message, run, agent, model, usage, cost, duration_ms, failed })
+    }
+
+    /// A fact about the message that a program can read.
+    pub(crate) fn note(&mut self, name: &str, value: Value) -> Result<(), FoldError> {
+        let (message, metadata) = (self.id(), Map::from_iter([(name.to_owned(), value)]));
+        self.put(SessionEvent::MetadataAdded { message, metadata })
     }
 
     /// A snapshot of a running call; dropped once the call is settled.
@@ -339,6 +357,9 @@ impl Frame {
         if !self.usage.is_empty() {
             metadata.insert("usage".to_owned(), json!(self.usage));
         }
+        if let Some(cost) = self.cost {
+            metadata.insert("cost".to_owned(), json!(cost.usd()));
+        }
         if reason.is_some() {
             self.put(SessionEvent::FrameClosed { message, end, metadata })
         } else {
@@ -420,6 +441,7 @@ impl Frame {
         match event {
             SessionEvent::StepStarted { .. } => {
                 self.step_open = true;
+                self.steps += 1;
             }
             SessionEvent::StepFinished { .. } => self.step_open = false,
             SessionEvent::SegmentOpened { segment, kind, .. } => {
@@ -433,12 +455,16 @@ impl Frame {
             SessionEvent::ToolRequested { call, .. } => {
                 self.calls.insert(call.id.clone());
             }
-            SessionEvent::ModelCalled { usage, .. } => {
-                self.usage += *usage;
-                self.steps += 1;
-            }
+            // A raised question has a step of its own that no model call began.
             SessionEvent::ApprovalAsked { approval, call, raised: true, .. } => {
                 self.raised.insert(approval.clone(), call.id.clone());
+                self.steps = self.steps.saturating_sub(1);
+            }
+            SessionEvent::ModelCalled { usage, cost, .. } => {
+                self.usage += *usage;
+                if let Some(cost) = cost {
+                    *self.cost.get_or_insert_default() += *cost;
+                }
             }
             SessionEvent::FrameClosed { .. } => self.closed = true,
             SessionEvent::RunResumed { .. } => self.closed = false,

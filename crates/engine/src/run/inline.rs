@@ -1,6 +1,8 @@
 //! Tools that are part of the loop itself: the one that ends a structured answer, and the one that changes which tools
 //! are equipped. They run between two model calls and touch nothing but the frame.
 
+use std::sync::Arc;
+
 use protocol::{ToolCall, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -104,7 +106,10 @@ fn active(input: &Value) -> Vec<String> {
 }
 
 /// The tools of a frame at the moment: what its newest `reset_equipped_tools` says, else what its groups begin with.
-pub(crate) fn equipped(run: &RunCtx, frame: &Frame) -> Vec<ToolSpec> {
+pub(crate) fn equipped(run: &RunCtx, frame: &Frame) -> Arc<[ToolSpec]> {
+    if run.kit.groups.is_empty() {
+        return Arc::clone(&run.kit.specs);
+    }
     let chosen = frame.message().tool_parts().rev().find_map(|part| match &part.state {
         protocol::ToolState::OutputAvailable { input, .. } if part.tool == EQUIP => Some(active(input)),
         _ => None,

@@ -7,7 +7,7 @@ use protocol::{
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
-use store::{RunRecord, RunStatus, SessionRecord, SessionTarget};
+use store::{PrefaceRecord, RunRecord, RunStatus, SessionRecord, SessionTarget};
 use tokio::sync::mpsc;
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
 use crate::{
     EngineError,
     agents::AgentDefinition,
-    context::{cache::History, history},
+    context::{cache::History, history, preface, prompt},
     run::{
         drive::{Mail, Post, RunCtx},
         frame::Frame,
@@ -36,12 +36,19 @@ const ANSWERS: usize = 16;
 pub(super) struct LogEnd {
     target: SessionTarget,
     high_water: Seq,
+    preface: Option<PrefaceRecord>,
 }
 
 impl LogEnd {
     fn is_new(&self) -> bool {
         matches!(self.target, SessionTarget::New { .. })
     }
+}
+
+/// The agent of a run, and what its system prompt says in this session.
+struct Voice {
+    agent: Arc<AgentDefinition>,
+    system: String,
 }
 
 /// What the messages of a session's first append mean to a model.
@@ -52,7 +59,9 @@ fn history_of(events: &[SessionEvent]) -> History {
             SessionEvent::HistoryPlanted { messages: planted } => {
                 planted.iter().for_each(|message| history::add(&mut messages, message));
             }
-            SessionEvent::MessageAccepted { message, .. } => history::add(&mut messages, message),
+            SessionEvent::MessageAccepted { message, facts, .. } => {
+                history::add_asked(&mut messages, message, facts.as_deref());
+            }
             _ => {}
         }
     }
@@ -61,7 +70,11 @@ fn history_of(events: &[SessionEvent]) -> History {
 
 impl From<&SessionRecord> for LogEnd {
     fn from(record: &SessionRecord) -> Self {
-        Self { target: SessionTarget::Known(record.key), high_water: record.high_water }
+        Self {
+            target: SessionTarget::Known(record.key),
+            high_water: record.high_water,
+            preface: record.preface.clone(),
+        }
     }
 }
 
@@ -69,7 +82,7 @@ impl Actor {
     /// The end of the log of a session that does not exist yet.
     pub(super) fn no_log(&self) -> LogEnd {
         let (workspace, id) = self.name.clone();
-        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0 }
+        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0, preface: None }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -94,6 +107,12 @@ impl Actor {
         let high_water = end.high_water;
         let log = self.open_log(end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
+        let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
+        if preface.is_new {
+            let (agent, text) = (agent.name.clone(), preface.text.clone());
+            events.push(SessionEvent::PrefaceWritten { agent, text });
+        }
+        let voice = Voice { system: prompt::system(&agent, &preface.text), agent };
         let run = RunRecord {
             id: self.parts.ids.run(),
             message: self.parts.ids.message(),
@@ -104,7 +123,7 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&agent), None).map_err(order)?;
+        frame.open(self.start_metadata(&voice.agent), None).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -117,15 +136,9 @@ impl Actor {
         let viewer =
             Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
         writer.append(events, Vec::new()).await?;
-        let turn = Turn::new(agent.max_steps);
-        self.spawn(
-            run,
-            agent,
-            writer,
-            Rebuilt { frame, below: Vec::new(), closed: Vec::new() },
-            turn,
-            history,
-        );
+        let turn = Turn::new(voice.agent.max_steps);
+        let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
+        self.spawn(run, voice, writer, rebuilt, turn, history);
         Ok(viewer)
     }
 
@@ -148,7 +161,7 @@ impl Actor {
     fn spawn(
         &mut self,
         run: RunRecord,
-        agent: Arc<AgentDefinition>,
+        voice: Voice,
         writer: LogWriter,
         rebuilt: Rebuilt,
         turn: Turn,
@@ -158,17 +171,18 @@ impl Actor {
         let (raised, raising) = mpsc::channel(RAISED);
         let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, raised);
         tree.revive(below);
-        let kit = self.parts.kits.of(&self.parts, &agent, &self.name.0, run.options.mode.as_deref());
+        let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
         let cancel = self.parts.runs.child_token();
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
             workspace: self.name.0.clone(),
             run: run.id.clone(),
-            post: Arc::new(Post::root(&agent, run.message.clone())),
+            post: Arc::new(Post::root(&voice.agent, run.message.clone())),
             kit,
             tree: Arc::clone(&tree),
-            agent,
+            agent: voice.agent,
             options: run.options.clone(),
+            system: voice.system.into(),
             history: Arc::default(),
             cancel: cancel.clone(),
         };
@@ -191,6 +205,7 @@ impl Actor {
         before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
         let agent = self.main_agent(run.options.agent_id.as_deref())?;
+        let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
         before(&mut rebuilt).map_err(order)?;
         let mut events = Vec::new();
@@ -218,7 +233,8 @@ impl Actor {
         writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
         let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
-        self.spawn(run, agent, writer, rebuilt, turn, None);
+        let voice = Voice { system: prompt::system(&agent, &preface.text), agent };
+        self.spawn(run, voice, writer, rebuilt, turn, None);
         Ok(viewer)
     }
 

@@ -13,7 +13,7 @@ use super::{
     request::{SendKind, SendRequest, Submit},
     subscribe::Viewer,
 };
-use crate::{EngineError, agents::AgentDefinition};
+use crate::{EngineError, agents::AgentDefinition, context::facts};
 
 impl Actor {
     pub(super) async fn submit(
@@ -50,7 +50,8 @@ impl Actor {
         };
         let record = self.ready(record).await?;
         let answers = MessageRef { id: message.id.clone(), revision };
-        let events = vec![SessionEvent::MessageAccepted { message, revision, parent }];
+        let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
+        let events = vec![SessionEvent::MessageAccepted { message, revision, parent, facts }];
         self.start(&(&record).into(), events, answers, options, agent).await
     }
 
@@ -73,7 +74,8 @@ impl Actor {
         if !earlier.is_empty() {
             events.push(SessionEvent::HistoryPlanted { messages: earlier });
         }
-        events.push(SessionEvent::MessageAccepted { message, revision: 0, parent });
+        let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
+        events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
         self.start(&self.no_log(), events, answers, options, agent).await
     }
 

@@ -137,7 +137,7 @@ fn message(message: &ModelMessage) -> Option<Message<'_>> {
 /// A plain string where there is only text: not every server understands parts.
 fn user_content(content: &[UserContent]) -> Content<'_> {
     let only_text = content.iter().map(|part| match part {
-        UserContent::Text(text) => Some(text.as_str()),
+        UserContent::Text(text) | UserContent::Facts(text) => Some(text.as_str()),
         UserContent::File { .. } => None,
     });
     match only_text.collect::<Option<Vec<_>>>() {
@@ -148,7 +148,7 @@ fn user_content(content: &[UserContent]) -> Content<'_> {
 
 fn user_part(content: &UserContent) -> Part<'_> {
     match content {
-        UserContent::Text(text) => Part::Text { text: text.into() },
+        UserContent::Text(text) | UserContent::Facts(text) => Part::Text { text: text.into() },
         UserContent::File { media_type, url, filename: _ } if media_type.starts_with("image/") => {
             Part::ImageUrl { image_url: ImageUrl { url } }
         }

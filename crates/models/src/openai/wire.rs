@@ -51,6 +51,14 @@ pub struct Delta<'a> {
     pub tool_calls: Option<Vec<CallDelta<'a>>>,
 }
 
+impl Delta<'_> {
+    /// The text, if there is nothing else.
+    pub fn only_text(&self) -> Option<&str> {
+        let others = [&self.reasoning_content, &self.reasoning, &self.refusal];
+        (self.tool_calls.is_none() && others.iter().all(|text| text.0.is_empty())).then_some(&*self.content.0)
+    }
+}
+
 #[derive(Deserialize)]
 pub struct CallDelta<'a> {
     #[serde(default)]
@@ -112,6 +120,7 @@ impl From<&WireUsage> for Usage {
                 .and_then(|details| details.cached_tokens)
                 .or(usage.prompt_cache_hit_tokens)
                 .unwrap_or(0),
+            cache_write_tokens: 0,
             reasoning_tokens: usage
                 .completion_tokens_details
                 .as_ref()

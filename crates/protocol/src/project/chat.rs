@@ -12,6 +12,7 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
     Some(match event {
         SessionEvent::HistoryPlanted { .. }
         | SessionEvent::MessageAccepted { .. }
+        | SessionEvent::PrefaceWritten { .. }
         | SessionEvent::RunStarted { .. }
         | SessionEvent::RunEnded { .. }
         | SessionEvent::ModelCalled { .. } => return None,

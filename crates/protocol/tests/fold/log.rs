@@ -100,6 +100,7 @@ impl Writer {
             },
             revision: 0,
             parent: None,
+            facts: None,
         });
         let (run, message) = (self.run.clone(), self.message.clone());
         let options = RunOptions::default();
@@ -207,6 +208,7 @@ impl Writer {
                 message: message.clone(),
                 call: id.clone(),
                 tool: tool.clone(),
+                written: None,
             });
             for delta in content::cut(&mut self.rng, &raw, 5) {
                 events.push(SessionEvent::ToolInputDelta {
@@ -313,9 +315,13 @@ impl Writer {
         let message = self.message.clone();
         self.write(SessionEvent::ModelCalled {
             message,
+            run: None,
+            agent: vec!["general".to_owned()],
             model: "demo/demo".to_owned(),
             usage,
+            cost: None,
             duration_ms: 12,
+            failed: false,
         });
     }
 

@@ -45,11 +45,11 @@ impl Cast {
 
 /// The newest user text that is a task.
 fn task_of(request: &ModelRequest, parts: &HashMap<String, Vec<Reply>>) -> String {
-    let texts = request.messages.iter().rev().filter_map(|message| match &**message {
-        ModelMessage::User { content } => content.first(),
+    let contents = request.messages.iter().rev().filter_map(|message| match &**message {
+        ModelMessage::User { content } => Some(content),
         ModelMessage::Assistant { .. } | ModelMessage::Tool { .. } => None,
     });
-    let mut texts = texts.filter_map(|content| match content {
+    let mut texts = contents.flatten().filter_map(|content| match content {
         UserContent::Text(text) if parts.contains_key(text) => Some(text.clone()),
         _ => None,
     });

@@ -28,9 +28,14 @@ async fn item_115_at_the_step_limit_a_sub_agent_summarises_without_tools_and_say
     assert_eq!(long.metadata.unwrap()["limit"], "steps");
     let result = told_json(&app, "c");
     assert_eq!((&result["summary"], &result["limit"]), (&json!("this far"), &json!("steps")));
-    let requests = app.model.requests();
-    let last = requests.iter().rev().find(|request| request.tools.is_empty()).unwrap();
-    assert!(last.system.contains("limit"));
+    let told = |request: &testkit::models::ModelRequest| {
+        format!("{:?}", request.messages).contains("reached the limit")
+    };
+    assert_eq!(
+        app.model.requests().iter().filter(|request| told(request)).count(),
+        1,
+        "one turn, and it is told why"
+    );
 }
 
 #[tokio::test]

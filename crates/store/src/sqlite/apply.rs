@@ -1,7 +1,7 @@
 //! The tables are folds over the log: what each event means to them, in the same transaction as its row.
 
 use protocol::{
-    MessageId, MessageRef, RunEnd, SessionEvent, Timestamp, UiMessage, event::LogEntry,
+    MessageId, MessageRef, RunEnd, RunId, SessionEvent, Timestamp, UiMessage, event::LogEntry,
     interaction::InteractionStatus,
 };
 use rusqlite::{Connection, OptionalExtension, params};
@@ -80,17 +80,25 @@ pub(super) fn apply(
 ) -> Result<(), StoreError> {
     match &entry.event {
         SessionEvent::HistoryPlanted { messages } => plant(connection, session, patch, entry.at, messages),
-        SessionEvent::MessageAccepted { message, revision, parent } => {
+        SessionEvent::MessageAccepted { message, revision, parent, facts } => {
             let parent = match parent {
                 Some(_) if patch.planted => None,
                 Some(parent) => Some(node(connection, session, parent)?),
                 None => None,
             };
             let body = json(message)?;
-            let node = insert_message(connection, session, &message.id, &body, *revision, parent, entry.at)?;
+            let facts = facts.as_ref().map(json).transpose()?;
+            let new = NewMessage { revision: *revision, parent, facts: facts.as_deref() };
+            let node = insert_message(connection, session, &message.id, &body, new, entry.at)?;
             patch.leaf(node, 1);
             patch.planted_child = Some(node);
             patch.title = patch.title.take().or_else(|| title_of(message));
+            Ok(())
+        }
+        SessionEvent::PrefaceWritten { agent, text } => {
+            connection
+                .prepare_cached("UPDATE sessions SET preface = ?2, preface_agent = ?3 WHERE key = ?1")?
+                .execute(params![session.0, text, agent])?;
             Ok(())
         }
         SessionEvent::RunStarted { run, answers, message, options } => {
@@ -146,9 +154,13 @@ pub(super) fn apply(
         SessionEvent::FrameClosed { message, end, .. } => {
             put_answer(connection, session, patch, message, frames::status_of(end), bodies, entry.at)
         }
-        SessionEvent::ModelCalled { message, model, usage, duration_ms } => {
+        SessionEvent::ModelCalled { message, run, agent, model, usage, cost, duration_ms, failed } => {
             connection
-                .prepare_cached("INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?
+                .prepare_cached(
+                    "INSERT INTO usage (session, seq, at, message, model, input_tokens, output_tokens, total_tokens,
+                       cached_input_tokens, reasoning_tokens, duration_ms, run, agent, cache_write_tokens, cost, failed)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                )?
                 .execute(params![
                     session.0,
                     signed(entry.seq),
@@ -160,7 +172,12 @@ pub(super) fn apply(
                     signed(usage.total_tokens),
                     signed(usage.cached_input_tokens),
                     signed(usage.reasoning_tokens),
-                    signed(*duration_ms)
+                    signed(*duration_ms),
+                    run.as_ref().map(RunId::as_str),
+                    (!agent.is_empty()).then(|| agent.join("/")),
+                    signed(usage.cache_write_tokens),
+                    cost.map(|cost| signed(cost.0)),
+                    failed
                 ])?;
             Ok(())
         }
@@ -242,7 +259,8 @@ fn plant(
     }
     let mut parent = None;
     for message in messages {
-        parent = Some(insert_message(connection, session, &message.id, &json(message)?, 0, parent, at)?);
+        let new = NewMessage { parent, ..NewMessage::default() };
+        parent = Some(insert_message(connection, session, &message.id, &json(message)?, new, at)?);
     }
     if let Some(leaf) = parent {
         patch.leaf(leaf, messages.len());
@@ -278,9 +296,18 @@ fn put_answer(
     if parent.is_none() && frames::put(connection, session, id, status, body)? {
         return Ok(());
     }
-    let node = insert_message(connection, session, id, body, 0, parent, at)?;
+    let new = NewMessage { parent, ..NewMessage::default() };
+    let node = insert_message(connection, session, id, body, new, at)?;
     patch.leaf(node, 1);
     Ok(())
+}
+
+/// What a message's row says beside its content.
+#[derive(Default)]
+pub(super) struct NewMessage<'a> {
+    pub(super) revision: u32,
+    pub(super) parent: Option<i64>,
+    pub(super) facts: Option<&'a str>,
 }
 
 pub(super) fn insert_message(
@@ -288,16 +315,15 @@ pub(super) fn insert_message(
     session: SessionKey,
     id: &MessageId,
     body: &str,
-    revision: u32,
-    parent: Option<i64>,
+    new: NewMessage<'_>,
     at: Timestamp,
 ) -> Result<i64, StoreError> {
     connection
         .prepare_cached(
-            "INSERT INTO messages (session, id, revision, parent, created_at, body)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO messages (session, id, revision, parent, created_at, body, facts)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
-        .execute(params![session.0, id.as_str(), revision, parent, at.0, body])?;
+        .execute(params![session.0, id.as_str(), new.revision, new.parent, at.0, body, new.facts])?;
     Ok(connection.last_insert_rowid())
 }
 

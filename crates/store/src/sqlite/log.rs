@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{MessageId, Seq, Timestamp, UiMessage, Usage, event::LogEntry};
+use protocol::{MessageId, Seq, Timestamp, UiMessage, event::LogEntry};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
@@ -11,11 +11,7 @@ use super::{
     apply::{SessionPatch, apply},
     json, parse, signed, unsigned,
 };
-use crate::{
-    Append, Log, Row, SessionKey, StoreError,
-    record::{SessionTarget, UsageTotal},
-    row,
-};
+use crate::{Append, Log, Row, SessionKey, StoreError, record::SessionTarget, row};
 
 #[async_trait]
 impl Log for SqliteStore {
@@ -63,32 +59,6 @@ impl Log for SqliteStore {
                     .optional()?
                     .map(|data| parse(&data))
                     .transpose()
-            })
-            .await
-    }
-
-    async fn usage_of_session(&self, key: SessionKey) -> Result<UsageTotal, StoreError> {
-        self.readers
-            .read(move |connection| {
-                Ok(connection
-                    .prepare_cached(
-                        "SELECT count(*), total(input_tokens), total(output_tokens), total(total_tokens),
-                                total(cached_input_tokens), total(reasoning_tokens)
-                         FROM usage WHERE session = ?1",
-                    )?
-                    .query_row([key.0], |row| {
-                        let tokens = |column| row.get::<_, f64>(column).map(|sum| sum as u64);
-                        Ok(UsageTotal {
-                            calls: unsigned(row.get(0)?),
-                            usage: Usage {
-                                input_tokens: tokens(1)?,
-                                output_tokens: tokens(2)?,
-                                total_tokens: tokens(3)?,
-                                cached_input_tokens: tokens(4)?,
-                                reasoning_tokens: tokens(5)?,
-                            },
-                        })
-                    })?)
             })
             .await
     }

@@ -5,10 +5,10 @@ use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{SqliteStore, apply::node, runs::status, unsigned};
-use crate::{SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
+use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
 const COLUMNS: &str = "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
-    m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL";
+    m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.preface, s.preface_agent";
 const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -127,6 +127,8 @@ fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
     let revision: Option<u32> = row.get(8)?;
     let last_run: Option<String> = row.get(10)?;
     let run_status: Option<String> = row.get(11)?;
+    let preface: Option<String> = row.get(13)?;
+    let preface_agent: Option<String> = row.get(14)?;
     Ok(SessionRecord {
         key: SessionKey(row.get(0)?),
         workspace: WorkspaceId::new(row.get::<_, String>(1)?),
@@ -142,5 +144,6 @@ fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
             Some((id, name)) => Some((MessageId::new(id), status(&name)?)),
             None => None,
         },
+        preface: preface.zip(preface_agent).map(|(text, agent)| PrefaceRecord { agent, text }),
     })
 }

@@ -23,7 +23,7 @@ pub enum Method {
     ReadLog,
     IsStored,
     LatestData,
-    UsageOfSession,
+    Usage,
     Token,
     Tokens,
     AddToken,
@@ -53,7 +53,7 @@ impl Method {
         Self::ReadLog,
         Self::IsStored,
         Self::LatestData,
-        Self::UsageOfSession,
+        Self::Usage,
         Self::Token,
         Self::Tokens,
         Self::AddToken,
@@ -85,7 +85,7 @@ impl Method {
             Self::SessionByKey
             | Self::Running
             | Self::FrameOfChat
-            | Self::UsageOfSession
+            | Self::Usage
             | Self::Tokens
             | Self::AddToken
             | Self::RemoveToken => false,

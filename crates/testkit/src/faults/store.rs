@@ -9,8 +9,9 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{
-    Append, FrameRecord, Frames, Interactions, Log, MessageRecord, Messages, NewToken, RunRecord, Runs,
-    SessionKey, SessionPage, SessionRecord, Sessions, Store, StoreError, TokenRecord, Tokens, UsageTotal,
+    Append, FrameRecord, Frames, Interactions, Ledger, Log, MessageRecord, Messages, NewToken, RunRecord,
+    Runs, SessionKey, SessionPage, SessionRecord, Sessions, Store, StoreError, TokenRecord, Tokens,
+    UsageQuery, UsageSum,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -187,9 +188,12 @@ impl Log for FaultyStore {
     async fn latest_data(&self, key: SessionKey, name: &str) -> Result<Option<Value>, StoreError> {
         self.call(Method::LatestData, self.inner.latest_data(key, name)).await
     }
+}
 
-    async fn usage_of_session(&self, key: SessionKey) -> Result<UsageTotal, StoreError> {
-        self.call(Method::UsageOfSession, self.inner.usage_of_session(key)).await
+#[async_trait]
+impl Ledger for FaultyStore {
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError> {
+        self.call(Method::Usage, self.inner.usage(query)).await
     }
 }
 
