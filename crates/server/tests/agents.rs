@@ -11,6 +11,7 @@ mod agents {
     pub mod gate;
     pub mod lane;
     pub mod limits;
+    pub mod random;
     pub mod recovery;
     pub mod services;
     pub mod slots;

@@ -82,3 +82,32 @@ async fn a_tree_that_is_stopped_ends_within_two_seconds_and_leaves_nobody_at_wor
         assert!(status != "Running" && status != "Parked" && frame.body.is_some(), "{frame:?}");
     }
 }
+
+#[tokio::test]
+async fn a_tree_can_be_stopped_at_any_moment() {
+    let count: usize = std::env::var("AGENT_STOPS").ok().and_then(|count| count.parse().ok()).unwrap_or(6);
+    let mut slowest = std::time::Duration::ZERO;
+    for round in 0..count {
+        let app = forty(20, None).start().await;
+        define_levels(&app);
+        let mut turn = app.main.send_with("go", json!({ "subAgentStream": "chunks" })).await;
+        for _ in 0..(round * 37) % 400 {
+            if turn.next_chunk().await.is_none() {
+                break;
+            }
+        }
+        let before = std::time::Instant::now();
+        assert_eq!(app.main.stop().await.status, 200);
+        slowest = slowest.max(before.elapsed());
+        app.model.idle().await;
+        let message = turn.message().await;
+        assert_eq!(app.main.history().await.pop().unwrap(), message);
+        assert_eq!(app.main.info().await["status"], "idle");
+        for frame in app.frames("chat").await {
+            let status = format!("{:?}", frame.status);
+            assert!(status != "Running" && status != "Parked" && frame.body.is_some(), "{frame:?}");
+        }
+    }
+    println!("{count} stops, the slowest took {slowest:?}");
+    assert!(slowest.as_secs() < 2, "{slowest:?}");
+}
