@@ -2,6 +2,7 @@
 
 pub(crate) mod accept;
 pub(crate) mod ask_again;
+mod attend;
 pub(crate) mod background;
 pub(crate) mod bill;
 pub(crate) mod budget;
@@ -14,7 +15,9 @@ pub(crate) mod heard;
 pub(crate) mod hub;
 pub(crate) mod inline;
 pub(crate) mod lifecycle;
+pub(crate) mod mail;
 pub(crate) mod order;
+pub(crate) mod post;
 pub(crate) mod raise;
 pub(crate) mod report;
 pub(crate) mod resume;

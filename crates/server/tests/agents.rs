@@ -7,6 +7,7 @@ mod agents {
     pub mod background;
     pub mod cast;
     pub mod delegation;
+    pub mod demo;
     pub mod drill_down;
     pub mod gate;
     pub mod lane;

@@ -49,6 +49,9 @@ pub struct AgentDefinition {
     pub max_steps: u32,
     #[serde(default)]
     pub budget: BudgetLimits,
+    /// For a main agent: whether what one sub-agent found is handed to the others' next task.
+    #[serde(default = "yes")]
+    pub auto_broadcast: bool,
     /// The modes it can be used in; empty means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
@@ -143,6 +146,7 @@ impl AgentDefinition {
                 wall_time_ms: (kind == AgentKind::Sub).then_some(SUB_WALL_TIME_MS),
                 ..BudgetLimits::default()
             },
+            auto_broadcast: true,
             modes: Vec::new(),
             page_ids: Vec::new(),
             enabled: true,
@@ -175,6 +179,10 @@ impl AgentDefinition {
             _ => &self.prompt,
         }
     }
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Whether most letters of the text are Chinese.

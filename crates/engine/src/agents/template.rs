@@ -75,6 +75,7 @@ pub struct AgentToml {
     max_depth: Option<u32>,
     max_steps: Option<u32>,
     budget: Option<BudgetLimits>,
+    auto_broadcast: Option<bool>,
     #[serde(default)]
     modes: Vec<String>,
     #[serde(default)]
@@ -114,6 +115,7 @@ pub fn read(name: &str, toml: &str, prompt: Option<&str>) -> Result<AgentDefinit
         max_depth: raw.max_depth.unwrap_or(usual.max_depth),
         max_steps: raw.max_steps.unwrap_or(usual.max_steps),
         budget: raw.budget.unwrap_or(usual.budget),
+        auto_broadcast: raw.auto_broadcast.unwrap_or(true),
         modes: raw.modes,
         page_ids: raw.page_ids,
         enabled: raw.enabled.unwrap_or(true),

@@ -10,7 +10,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tools::delegation::{self, AbortAgentInput, SendInputInput, WaitAgentInput};
 
-use super::{delegate::Delegated, drive::RunCtx, order::Refusal, tree::Busy};
+use super::{
+    delegate::Delegated,
+    drive::{RunCtx, RunStop},
+    frame::Frame,
+    mail::{Mail, next_raised, show_raised},
+    order::Refusal,
+    tree::{Busy, Seat},
+};
+use crate::{context::history::STEERING, session::log::LogWriter};
 
 /// How long `wait-agent` waits when it is not told, and at most.
 const WAIT: u64 = 30_000;
@@ -149,4 +157,65 @@ async fn wait(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
             () = run.tree.parking() => return Delegated::Parked(Vec::new()),
         }
     }
+}
+
+/// What became of the agents in the background when their caller would have ended.
+pub(crate) enum Background {
+    None,
+    /// They have ended, and the caller has their reports.
+    Told,
+    Parked(Vec<Frame>),
+}
+
+pub(crate) async fn wait_for_all(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    mail: &mut Mail,
+    seat: &mut Seat,
+) -> Result<Background, RunStop> {
+    let mut parked = Vec::new();
+    if !mail.background.is_empty() {
+        writer.append(frame.take(), Vec::new()).await?;
+        seat.rest();
+    }
+    while !mail.background.is_empty() {
+        let ended = tokio::select! {
+            biased;
+            () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
+            raised = next_raised(&mut mail.raised) => {
+                show_raised(run, frame, *raised)?;
+                writer.append(frame.take(), Vec::new()).await?;
+                continue;
+            }
+            ended = mail.background.join_next() => ended,
+        };
+        match ended {
+            Some(Ok(Delegated::Parked(frames))) => parked.extend(frames),
+            Some(Ok(Delegated::Broken(stop))) => return Err(stop),
+            Some(Err(error)) => tracing::error!(%error, "a background agent broke off"),
+            _ => {}
+        }
+    }
+    mail.show_raised(run, frame)?;
+    if !parked.is_empty() {
+        return Ok(Background::Parked(parked));
+    }
+    let untold = run.tree.take_untold(&run.post.message);
+    if untold.is_empty() {
+        return Ok(Background::None);
+    }
+    let mut reports = Vec::with_capacity(untold.len());
+    for (agent_id, outcome, busy) in untold {
+        seat.take_over(busy);
+        reports.push((agent_id, outcome));
+    }
+    let text = report(&reports);
+    frame.data(
+        STEERING.to_owned(),
+        Some(run.parts.ids.time_ordered()),
+        json!({ "text": text, "from": "background" }),
+        false,
+    )?;
+    Ok(Background::Told)
 }

@@ -18,9 +18,10 @@ use tools::{Emit, Notes, Outcome, Place, ToolCtx, ToolError};
 
 use super::{
     delegate::{Delegated, delegate},
-    drive::{Mail, RunCtx, RunStop, next_raised, show_raised},
+    drive::{RunCtx, RunStop},
     frame::Frame,
     inline,
+    mail::{Mail, next_raised, show_raised},
     tree::{Busy, Seat},
     turn::{Plan, PlannedCall},
 };

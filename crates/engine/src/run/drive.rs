@@ -2,27 +2,25 @@
 //!
 //! The main agent and every sub-agent run this same loop, each with its own frame, post and mail.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 use models::{ModelError, ModelMessage};
 use protocol::{FinishReason, FoldError, MessageId, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId};
 use serde_json::json;
 use store::StoreError;
-use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    background,
-    budget::{Budget, Limit, Reserved},
+    background::{self, Background},
+    budget::{Limit, Reserved},
     call_model::call_model,
-    call_tools::{Called, LiveAnswer, call_tools, take_answer},
+    call_tools::{Called, call_tools, take_answer},
     delegate::{Delegated, revive_background},
     frame::Frame,
+    hub::Note,
     inline,
-    raise::Raised,
+    mail::{Mail, next_raised, show_raised},
+    post::Post,
     resume::{self, Why},
     stuck,
     tree::{Seat, Tree},
@@ -64,99 +62,6 @@ impl RunCtx {
             message: self.post.message.clone(),
             step: frame.steps(),
         }
-    }
-}
-
-/// A frame's place in the run.
-pub(crate) struct Post {
-    pub(crate) message: MessageId,
-    /// The agents from the root to this one.
-    pub(crate) path: Vec<String>,
-    pub(crate) depth: u32,
-    /// How deep agents below it may be.
-    pub(crate) max_depth: u32,
-    pub(crate) budget: Arc<Budget>,
-    /// Whether it waits for a person.
-    pub(crate) waits: AtomicBool,
-}
-
-impl Post {
-    pub(crate) fn root(agent: &AgentDefinition, message: MessageId) -> Self {
-        Self {
-            message,
-            path: vec![agent.name.clone()],
-            depth: 0,
-            max_depth: agent.max_depth,
-            budget: Budget::new(None, agent.budget),
-            waits: AtomicBool::new(false),
-        }
-    }
-
-    fn is_root(&self) -> bool {
-        self.depth == 0
-    }
-}
-
-/// What reaches a frame from outside while it runs.
-pub(crate) struct Mail {
-    address: mpsc::Sender<Box<LiveAnswer>>,
-    pub(crate) answers: Answers,
-    /// Questions of sub-agents, for the main agent's message.
-    pub(crate) raised: Option<mpsc::Receiver<Box<Raised>>>,
-    /// Sub-agents that nobody waits for at their call.
-    pub(crate) background: JoinSet<Delegated>,
-}
-
-/// Answers to questions of a frame that come while it is in memory.
-pub(crate) type Answers = mpsc::Receiver<Box<LiveAnswer>>;
-
-impl Mail {
-    pub(crate) fn new(
-        address: mpsc::Sender<Box<LiveAnswer>>,
-        answers: Answers,
-        raised: Option<mpsc::Receiver<Box<Raised>>>,
-    ) -> Self {
-        Self { address, answers, raised, background: JoinSet::new() }
-    }
-
-    /// Where answers for this frame go.
-    pub(crate) fn address(&self) -> &mpsc::Sender<Box<LiveAnswer>> {
-        &self.address
-    }
-
-    /// Writes down what sub-agents asked in the meantime.
-    pub(crate) fn show_raised(&mut self, run: &RunCtx, frame: &mut Frame) -> Result<(), FoldError> {
-        while let Some(raised) = self.raised.as_mut().and_then(|raised| raised.try_recv().ok()) {
-            show_raised(run, frame, *raised)?;
-        }
-        Ok(())
-    }
-}
-
-/// The next question of a sub-agent; never comes where none are raised.
-pub(crate) async fn next_raised(raised: &mut Option<mpsc::Receiver<Box<Raised>>>) -> Box<Raised> {
-    if let Some(raised) = raised
-        && let Some(raised) = raised.recv().await
-    {
-        return raised;
-    }
-    std::future::pending().await
-}
-
-/// Follows a sub-agent's question in the main agent's message.
-pub(crate) fn show_raised(run: &RunCtx, frame: &mut Frame, raised: Raised) -> Result<(), FoldError> {
-    match raised {
-        Raised::Asked { approval, call, from, agent } => {
-            frame.raise(approval, call, &from, &agent, &*run.parts.ids)
-        }
-        Raised::Answered { approval, approved, reason, withdrawn } => match frame.raised_call(&approval) {
-            Some(_) => frame.answer(approval, approved, reason, withdrawn),
-            None => Ok(()),
-        },
-        Raised::Settled { approval, outcome } => match frame.raised_call(&approval) {
-            Some(call) => frame.settle(&call, outcome),
-            None => Ok(()),
-        },
     }
 }
 
@@ -298,7 +203,7 @@ async fn steps(
                     continue;
                 }
                 frame.finish_step()?;
-                match wait_for_background(run, frame, writer, mail, seat).await? {
+                match background::wait_for_all(run, frame, writer, mail, seat).await? {
                     Background::None => return Ok(Driven::Done(reason)),
                     Background::Told => turn = Turn::once(run.agent.max_steps, frame.steps(), Offer::Tools),
                     Background::Parked(below) => return Ok(Driven::Parked(below)),
@@ -306,67 +211,6 @@ async fn steps(
             }
         }
     }
-}
-
-/// What became of the agents in the background when their caller would have ended.
-enum Background {
-    None,
-    /// They have ended, and the caller has their reports.
-    Told,
-    Parked(Vec<Frame>),
-}
-
-async fn wait_for_background(
-    run: &RunCtx,
-    frame: &mut Frame,
-    writer: &mut LogWriter,
-    mail: &mut Mail,
-    seat: &mut Seat,
-) -> Result<Background, RunStop> {
-    let mut parked = Vec::new();
-    if !mail.background.is_empty() {
-        writer.append(frame.take(), Vec::new()).await?;
-        seat.rest();
-    }
-    while !mail.background.is_empty() {
-        let ended = tokio::select! {
-            biased;
-            () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
-            raised = next_raised(&mut mail.raised) => {
-                show_raised(run, frame, *raised)?;
-                writer.append(frame.take(), Vec::new()).await?;
-                continue;
-            }
-            ended = mail.background.join_next() => ended,
-        };
-        match ended {
-            Some(Ok(Delegated::Parked(frames))) => parked.extend(frames),
-            Some(Ok(Delegated::Broken(stop))) => return Err(stop),
-            Some(Err(error)) => tracing::error!(%error, "a background agent broke off"),
-            _ => {}
-        }
-    }
-    mail.show_raised(run, frame)?;
-    if !parked.is_empty() {
-        return Ok(Background::Parked(parked));
-    }
-    let untold = run.tree.take_untold(&run.post.message);
-    if untold.is_empty() {
-        return Ok(Background::None);
-    }
-    let mut reports = Vec::with_capacity(untold.len());
-    for (agent_id, outcome, busy) in untold {
-        seat.take_over(busy);
-        reports.push((agent_id, outcome));
-    }
-    let text = background::report(&reports);
-    frame.data(
-        STEERING.to_owned(),
-        Some(run.parts.ids.time_ordered()),
-        json!({ "text": text, "from": "background" }),
-        false,
-    )?;
-    Ok(Background::Told)
 }
 
 /// Reserves the model call, or makes it the last one.
@@ -396,6 +240,12 @@ fn take_steering(run: &RunCtx, frame: &mut Frame) -> Result<bool, FoldError> {
     let said = run.tree.take_steered(&run.post.message);
     let any = !said.is_empty();
     for text in said {
+        if run.post.is_root() {
+            // What is said to the main agent, those it delegates to hear as well.
+            let (id, from, at) =
+                (frame.message().id.to_string(), "person".to_owned(), run.parts.clock.now().0);
+            run.tree.hub.broadcast(&Note { id, from, text: text.clone(), at });
+        }
         frame.finish_step()?;
         frame.data(
             STEERING.to_owned(),

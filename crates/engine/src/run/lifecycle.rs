@@ -6,8 +6,9 @@ use futures::FutureExt;
 use protocol::{ErrorCode, FinishReason, FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
 
 use super::{
-    drive::{Answers, Driven, Mail, RunCtx, RunStop, drive},
+    drive::{Driven, RunCtx, RunStop, drive},
     frame::Frame,
+    mail::{Answers, Mail},
     tree::{Busy, Seat},
     turn::Turn,
 };

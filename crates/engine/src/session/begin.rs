@@ -20,9 +20,11 @@ use crate::{
     agents::AgentDefinition,
     context::{cache::History, history, preface, prompt},
     run::{
-        drive::{Mail, Post, RunCtx},
+        drive::RunCtx,
         frame::Frame,
         lifecycle,
+        mail::Mail,
+        post::Post,
         resume::{self, Rebuilt, Why},
         tree::{RAISED, Revived, Tree},
         turn::Turn,
@@ -170,6 +172,7 @@ impl Actor {
         let Rebuilt { frame, below, .. } = rebuilt;
         let (raised, raising) = mpsc::channel(RAISED);
         let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, raised);
+        tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
         tree.revive(below);
         let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
         let cancel = self.parts.runs.child_token();
