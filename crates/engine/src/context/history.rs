@@ -10,6 +10,8 @@ use crate::run::frame::RAISED_CALLS;
 
 /// The `data-<name>` part that holds what a person said to an agent at work.
 pub(crate) const STEERING: &str = "steering";
+/// Who said it, when it is the report of agents in the background.
+pub(crate) const BACKGROUND: &str = "background";
 
 /// Appends what one message means to a model.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {

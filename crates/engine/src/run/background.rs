@@ -18,7 +18,10 @@ use super::{
     order::Refusal,
     tree::{Busy, Seat},
 };
-use crate::{context::history::STEERING, session::log::LogWriter};
+use crate::{
+    context::history::{BACKGROUND, STEERING},
+    session::log::LogWriter,
+};
 
 /// How long `wait-agent` waits when it is not told, and at most.
 const WAIT: u64 = 30_000;
@@ -214,7 +217,7 @@ pub(crate) async fn wait_for_all(
     frame.data(
         STEERING.to_owned(),
         Some(run.parts.ids.time_ordered()),
-        json!({ "text": text, "from": "background" }),
+        json!({ "text": text, "from": BACKGROUND }),
         false,
     )?;
     Ok(Background::Told)

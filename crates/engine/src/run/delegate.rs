@@ -92,11 +92,12 @@ pub(crate) fn revive_background<'a>(
             let asked = frame.message().tool_parts().find(|part| part.call == revived.parent.call);
             let input = asked.and_then(|part| part.state.input().cloned()).unwrap_or_default();
             let call = ToolCall { id: revived.parent.call.clone(), name: SPAWN_AGENT.to_owned(), input };
+            let chat = revived.parent.chat.clone();
             // An agent that is not defined any more cannot go on; its frame stays as it is.
             let Ok(order) = order::read(run, &call) else { continue };
             match begin(run, &call, &order, Some(revived), writer).await {
                 Ok(Begun::Open(child)) => works.push(in_background(*child, order, run.tree.busy())),
-                Ok(Begun::Closed(_)) => {}
+                Ok(Begun::Closed(outcome)) => run.tree.end(chat, run.post.message.clone(), outcome, None),
                 Err(Failed::Refused(refusal)) => {
                     tracing::warn!(%refusal, "a background agent was not taken up")
                 }

@@ -5,7 +5,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use models::{ModelError, ModelMessage};
-use protocol::{FinishReason, FoldError, MessageId, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId};
+use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId};
 use serde_json::json;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
@@ -289,6 +289,7 @@ async fn wait_for_answer(
         }
         writer.append(frame.take(), Vec::new()).await?;
         run.post.waits.store(true, Ordering::Relaxed);
+        run.tree.ask_person(&run.post.message);
         seat.rest();
         let answer = tokio::select! {
             biased;
@@ -297,6 +298,7 @@ async fn wait_for_answer(
             () = run.tree.parking() => return Ok(None),
         };
         run.post.waits.store(false, Ordering::Relaxed);
+        run.tree.answered(&run.post.message);
         take_answer(frame, writer, *answer, seat).await?;
     }
 }

@@ -5,7 +5,10 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use protocol::{FoldError, FrameParent, MessageId, SessionEvent, ToolCall, ToolCallId, ToolState, UiMessage};
+use protocol::{
+    FoldError, FrameParent, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage,
+};
+use serde_json::Value;
 use store::{RunRecord, SessionKey, Store, StoreError};
 use tools::{Approval, Effect, Place, Registry};
 
@@ -14,6 +17,8 @@ use super::{
     tree::Revived,
     turn::{Plan, PlannedCall},
 };
+
+use crate::context::history::{BACKGROUND, STEERING};
 
 const READ_BYTES: usize = 1 << 20;
 
@@ -53,6 +58,11 @@ pub(crate) async fn rebuild(
     Ok(Rebuilt { frame: frames.root, below: frames.below.into_values().collect(), closed: Vec::new() })
 }
 
+/// Whether this is a background agent of `message` that has ended.
+fn is_ended_of(revived: &Revived, message: &MessageId) -> bool {
+    revived.parent.background && revived.parent.message == *message && revived.frame.is_closed()
+}
+
 struct Frames {
     root: Frame,
     below: HashMap<MessageId, Revived>,
@@ -75,12 +85,21 @@ impl Frames {
         }
         match event {
             // Its caller knows the result.
-            SessionEvent::ToolSettled { message, call, .. } => self.settled(message, call),
-            // Nobody waits for it.
-            SessionEvent::FrameClosed { message, .. }
-                if self.below.get(message).is_some_and(|revived| revived.parent.background) =>
+            SessionEvent::ToolSettled { message, call, outcome } => {
+                self.settled(message, call);
+                if let ToolOutcome::Done { output } = outcome
+                    && let Some(agent) = output.get("agentId").and_then(Value::as_str)
+                {
+                    self.below.retain(|_, revived| {
+                        revived.parent.chat.as_str() != agent || !is_ended_of(revived, message)
+                    });
+                }
+            }
+            // Its caller was told what came of those in the background.
+            SessionEvent::DataPushed { message, name, data, .. }
+                if name == STEERING && data.get("from").is_some_and(|from| from == BACKGROUND) =>
             {
-                self.below.remove(message);
+                self.below.retain(|_, revived| !is_ended_of(revived, message));
             }
             _ => {}
         }
@@ -90,7 +109,7 @@ impl Frames {
     fn settled(&mut self, message: &MessageId, call: &ToolCallId) {
         self.below.retain(|_, revived| {
             let it = revived.parent.message == *message && revived.parent.call == *call;
-            !it || (revived.parent.background && !revived.frame.is_closed())
+            !it || revived.parent.background
         });
     }
 }

@@ -5,7 +5,10 @@
 //! - A run parks when nobody in it is at work: `busy` counts those who are. It never dips to zero while a result is on
 //!   its way, because results carry their sender's [`Busy`].
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use parking_lot::Mutex;
 use protocol::{ApprovalId, FrameParent, MessageId, SessionId, ToolCallId, ToolOutcome};
@@ -49,6 +52,8 @@ struct State {
     steered: HashMap<MessageId, Vec<String>>,
     revived: HashMap<(MessageId, ToolCallId), Revived>,
     orphans: Vec<Frame>,
+    /// Frames that wait for a person.
+    asking: HashSet<MessageId>,
     /// Background agents that have ended, until their caller is told; each holds the run up till then.
     ended: HashMap<SessionId, Ended>,
 }
@@ -217,8 +222,28 @@ impl Tree {
 
     /// A background agent has ended: its result waits for its caller.
     pub(crate) fn end(&self, chat: SessionId, parent: MessageId, outcome: ToolOutcome, busy: Option<Busy>) {
-        self.state.lock().ended.insert(chat, Ended { parent, outcome, busy });
+        let mut state = self.state.lock();
+        // Whoever waits for a person does not hold the run up.
+        let (kept, dropped) = if state.asking.contains(&parent) { (None, busy) } else { (busy, None) };
+        state.ended.insert(chat, Ended { parent, outcome, busy: kept });
+        drop(state);
+        drop(dropped);
         self.endings.send_modify(|count| *count += 1);
+    }
+
+    /// A frame waits for a person from now on, whatever has ended for it in the background.
+    pub(crate) fn ask_person(&self, message: &MessageId) {
+        let mut state = self.state.lock();
+        state.asking.insert(message.clone());
+        let ended = state.ended.values_mut().filter(|ended| ended.parent == *message);
+        let dropped: Vec<Busy> = ended.filter_map(|ended| ended.busy.take()).collect();
+        drop(state);
+        drop(dropped);
+    }
+
+    /// A person has answered it.
+    pub(crate) fn answered(&self, message: &MessageId) {
+        self.state.lock().asking.remove(message);
     }
 
     pub(crate) fn watch_ended(&self) -> watch::Receiver<u64> {

@@ -37,7 +37,7 @@ async fn item_099_an_agent_that_cannot_work_is_not_offered_and_says_why() {
 async fn item_100_an_invalid_delegation_is_refused_before_anything_runs() {
     let bad = testkit::calls("c", "sub-agent", json!({ "name": "a" }));
     let empty = hands("d", "a", "  ");
-    let app = Cast::new().with("go", [bad, empty, says("sorry")]).start().await;
+    let app = Cast::new().with("go", [bad.clone(), bad, empty, says("sorry")]).start().await;
     define(&app, vec![sub("a", &[])]);
     app.send("go").await.end().await;
     let text = told(&app, "c");

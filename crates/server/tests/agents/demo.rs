@@ -9,7 +9,8 @@ use super::cast::nested;
 
 #[tokio::test]
 async fn a_plain_request_shows_a_tree_of_two_levels_with_agents_side_by_side() {
-    for request in ["Let sub-agents find out the time in three cities.", "让子代理查出三个城市的时间"] {
+    for request in ["Let sub-agents find out the time in three cities.", "让子代理查出三个城市的时间"]
+    {
         let app = TestApp::builder().model(Demo::new(Pace::AT_ONCE)).start().await;
         let message = app.send(request).await.message().await;
         let calls: Vec<String> = message.tool_parts().map(|part| part.call.to_string()).collect();

@@ -58,7 +58,12 @@ impl Plan {
         let most = if depth == 0 { 4 } else { 3 };
         let count =
             if depth == 3 || fate == Fate::Stopped { 0 } else { dice.roll(most) + u64::from(depth == 0) };
-        let below = (0..count).map(|place| Self::grow(dice, format!("{task}.{place}"), depth + 1)).collect();
+        let mut below: Vec<Self> =
+            (0..count).map(|place| Self::grow(dice, format!("{task}.{place}"), depth + 1)).collect();
+        if fate == Fate::Errs {
+            // It takes those it left in the background with it, at a moment nobody knows.
+            below.iter_mut().for_each(|below| below.background = false);
+        }
         Self { task, fate, background: depth > 0 && dice.roll(4) == 0, below }
     }
 
