@@ -2,10 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use models::Model;
+use models::{
+    Catalog,
+    catalog::list::{Filter, ModelList},
+};
 use protocol::{
     ApprovalId, Clock, IdSource, MessageId, MessageRef, PrincipalId, Seq, SessionId, Timestamp, ToolSpec,
-    WorkspaceId,
+    UiMessage, WorkspaceId,
     interaction::Interaction,
     wire::{
         chat::Profile,
@@ -26,8 +29,9 @@ use crate::{
     hooks::Hooks,
     run::tree::TreeLimits,
     session::{
-        actor::{Command, Reply},
+        actor::{Command, Reply, Stopped},
         flush::Flusher,
+        following::Following,
         registry::{Registry, SessionLoad},
         request::{Decision, SendRequest},
         subscribe::Viewer,
@@ -48,7 +52,7 @@ pub struct EngineSettings {
 /// What the engine is made of; everything that differs between production and tests.
 pub struct EngineParts {
     pub store: Arc<dyn Store>,
-    pub model: Arc<dyn Model>,
+    pub catalog: Arc<Catalog>,
     pub tools: tools::Registry,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn IdSource>,
@@ -58,7 +62,7 @@ pub struct EngineParts {
 /// The parts as the sessions share them.
 pub(crate) struct Parts {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) model: Arc<dyn Model>,
+    pub(crate) catalog: Arc<Catalog>,
     pub(crate) tools: tools::Registry,
     pub(crate) tool_specs: Arc<[ToolSpec]>,
     pub(crate) agents: Arc<AgentRegistry>,
@@ -86,6 +90,15 @@ pub struct EngineLoad {
     pub sessions: Vec<SessionLoad>,
 }
 
+/// Some messages of a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryPage {
+    /// As JSON, oldest first.
+    pub messages: Vec<String>,
+    /// What to ask for next, when there is more.
+    pub next_before: Option<MessageId>,
+}
+
 /// Who asks, and for which workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
@@ -98,9 +111,6 @@ pub struct Engine {
     pub(crate) parts: Arc<Parts>,
 }
 
-/// How many messages the history route gives when it is not told otherwise.
-const HISTORY: u32 = u32::MAX;
-
 impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let tool = |name: &str| parts.tools.get(name).map(|tool| tool.spec().clone());
@@ -108,7 +118,7 @@ impl Engine {
         let agents = Arc::new(AgentRegistry::new(parts.tools.names()));
         let parts = Arc::new(Parts {
             store: parts.store,
-            model: parts.model,
+            catalog: parts.catalog,
             tools: parts.tools,
             tool_specs,
             agents,
@@ -129,20 +139,34 @@ impl Engine {
         Self { parts }
     }
 
-    /// Takes up the runs that were on when the last process ended; gives how many.
+    /// Takes up the runs that were on when the last process ended, and the messages that waited; gives how many runs.
     pub async fn recover(&self) -> Result<usize, EngineError> {
         let running = self.parts.store.running().await?;
         let count = running.len();
-        for (key, _) in running {
+        let mut keys: Vec<_> = running.into_iter().map(|(key, _)| key).collect();
+        for key in self.parts.store.sessions_with_queue().await? {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        for key in keys {
             if let Some(record) = self.parts.store.session_by_key(key).await? {
                 self.parts.sessions.tell(&self.parts, (record.workspace, record.id), Command::Recover)?;
             }
         }
+        let store = Arc::clone(&self.parts.store);
+        self.parts.tasks.spawn(async move {
+            match store.sweep_files().await {
+                Ok(0) => {}
+                Ok(files) => tracing::info!(files, "files that nobody refers to were removed"),
+                Err(error) => tracing::warn!(%error, "files that nobody refers to could not be removed"),
+            }
+        });
         Ok(count)
     }
 
-    /// A message, an edit, a retry or answers; gives the stream of what comes of it.
-    pub async fn send(&self, request: SendRequest) -> Result<Viewer, EngineError> {
+    /// A message, an edit, a retry or answers; gives the stream of what comes of it, now or when its turn comes.
+    pub async fn send(&self, request: SendRequest) -> Result<Following, EngineError> {
         if self.sub_chat(&request.workspace, &request.session).await?.is_some() {
             return Err(EngineError::InvalidMessage(
                 "This is the chat of a sub-agent. Say something to it with POST /api/chat/{id}/message, or talk to the \
@@ -167,12 +191,30 @@ impl Engine {
         self.ask(workspace, session, |reply| Command::Watch { after, reply }).await
     }
 
-    /// Returns when the run has ended; `false` when there was nothing to stop.
-    pub async fn stop(&self, workspace: WorkspaceId, session: SessionId) -> Result<bool, EngineError> {
+    /// Ends the run and takes back what waits, or only what `at` names: a message that waits, or the run that
+    /// answers it. Returns when the run has ended. A sub-agent's chat ends that agent alone.
+    pub async fn stop(
+        &self,
+        workspace: WorkspaceId,
+        session: SessionId,
+        at: Option<MessageId>,
+    ) -> Result<Stopped, EngineError> {
         if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
-            return self.stop_frame(workspace, owner, frame).await;
+            let stopped = self.stop_frame(workspace, owner, frame).await?;
+            return Ok(if stopped { Stopped::Cancelled } else { Stopped::Idle });
         }
-        self.ask(workspace, session, |reply| Command::Stop { reply }).await
+        self.ask(workspace, session, |reply| Command::Stop { at, reply }).await
+    }
+
+    /// The messages that wait behind the run, the first first.
+    pub async fn queue(
+        &self,
+        workspace: &WorkspaceId,
+        session: &SessionId,
+    ) -> Result<Vec<UiMessage>, EngineError> {
+        let record = self.record(workspace, session).await?;
+        let queued = self.parts.store.queued(record.key).await?;
+        Ok(queued.into_iter().map(|queued| queued.message).collect())
     }
 
     pub async fn answer(
@@ -210,16 +252,17 @@ impl Engine {
         self.ask(workspace, session, |reply| Command::Branch { at, reply }).await
     }
 
-    /// The active branch as JSON messages, oldest first; the message of a run in progress is left out.
+    /// A page of the active branch as JSON messages, oldest first: those before `before`, else the newest. The
+    /// message of a run in progress is left out.
     pub async fn history(
         &self,
         workspace: &WorkspaceId,
         session: &SessionId,
         before: Option<&MessageId>,
-        limit: Option<u32>,
-    ) -> Result<Vec<String>, EngineError> {
+        limit: u32,
+    ) -> Result<HistoryPage, EngineError> {
         if let Some((_, key, frame)) = self.sub_chat(workspace, session).await? {
-            return self.frame_history(key, &frame).await;
+            return Ok(HistoryPage { messages: self.frame_history(key, &frame).await?, next_before: None });
         }
         let record = self.record(workspace, session).await?;
         let leaf = match before {
@@ -229,9 +272,13 @@ impl Engine {
             }
             None => self.visible_leaf(&record).await?,
         };
-        let Some(leaf) = leaf else { return Ok(Vec::new()) };
-        let branch = self.parts.store.branch(record.key, &leaf, limit.unwrap_or(HISTORY)).await?;
-        self.show(record.key, branch).await
+        let branch = match leaf {
+            Some(leaf) => self.parts.store.branch(record.key, &leaf, limit).await?,
+            None => Vec::new(),
+        };
+        let first = branch.first().filter(|first| first.parent.is_some());
+        let next_before = first.map(|first| first.reference.id.clone());
+        Ok(HistoryPage { messages: self.show(record.key, branch).await?, next_before })
     }
 
     async fn visible_leaf(&self, record: &SessionRecord) -> Result<Option<MessageRef>, EngineError> {
@@ -300,9 +347,14 @@ impl Engine {
         Ok(token.map(|token| Principal { id: token.principal, workspace: token.workspace }))
     }
 
-    /// What the model and the tools are called, for the start-up line and the landing page.
-    pub fn model_name(&self) -> &str {
-        self.parts.model.name()
+    /// The model that answers when nobody chose one, for the landing page.
+    pub fn model_name(&self) -> String {
+        self.parts.catalog.default_model().name
+    }
+
+    /// The models that can be chosen.
+    pub fn models(&self, filter: &Filter<'_>) -> ModelList {
+        self.parts.catalog.list(filter)
     }
 
     /// The agents a person can talk to and delegate to.
@@ -329,7 +381,7 @@ impl Engine {
         }
     }
 
-    async fn record(
+    pub(crate) async fn record(
         &self,
         workspace: &WorkspaceId,
         session: &SessionId,
@@ -370,6 +422,9 @@ fn info(record: SessionRecord) -> SessionInfo {
         status,
         last_run,
         active_leaf: record.active_leaf.map(|leaf| leaf.id),
+        queued: record.queued,
+        chat_model_id: record.chat_model_id,
+        chat_model_source: record.chat_model_source,
     }
 }
 

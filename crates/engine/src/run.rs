@@ -8,6 +8,7 @@ pub(crate) mod bill;
 pub(crate) mod budget;
 pub(crate) mod call_model;
 pub(crate) mod call_tools;
+pub(crate) mod choose_model;
 pub(crate) mod delegate;
 pub(crate) mod drive;
 pub(crate) mod frame;

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    artifact::Artifact,
     facts::TurnFacts,
     id::{ApprovalId, MessageId, MessageRef, RunId, SessionId, ToolCallId},
     message::UiMessage,
+    provider::{ProviderMetadata, Source},
     run::RunOptions,
     source::Timestamp,
     tool::ToolCall,
@@ -47,6 +49,22 @@ pub enum SessionEvent {
     PrefaceWritten {
         agent: String,
         text: String,
+    },
+    /// A user's message that waits behind the run that is on. It is no part of any branch yet.
+    MessageQueued {
+        message: UiMessage,
+        /// Names a stored user message: this is an edit of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edits: Option<MessageId>,
+        /// The message it follows; the end of the active branch when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<MessageId>,
+        options: Box<RunOptions>,
+    },
+    /// A message waits no longer.
+    QueueLeft {
+        queued: MessageId,
+        why: QueueExit,
     },
     RunStarted {
         run: RunId,
@@ -130,6 +148,15 @@ pub enum SessionEvent {
         message: MessageId,
         segment: u32,
         kind: SegmentKind,
+        /// What the provider wants back with this reasoning.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<ProviderMetadata>,
+    },
+    /// Something the answer leans on. Numbered from 0 in its message.
+    SourceCited {
+        message: MessageId,
+        number: u32,
+        source: Source,
     },
 
     ToolInputStarted {
@@ -149,6 +176,9 @@ pub enum SessionEvent {
     ToolRequested {
         message: MessageId,
         call: ToolCall,
+        /// What the provider wants back with this call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<ProviderMetadata>,
     },
     /// The call cannot be run: broken JSON, an unknown tool, arguments the schema refuses.
     ToolRejected {
@@ -177,6 +207,12 @@ pub enum SessionEvent {
         id: Option<String>,
         data: Value,
         transient: bool,
+    },
+
+    /// A file was made. It was on disk before this.
+    ArtifactKept {
+        message: MessageId,
+        artifact: Artifact,
     },
 
     /// The call waits for a person; what runs later is this input, whatever the client sends.
@@ -238,6 +274,18 @@ pub enum ToolOutcome {
     Denied { reason: Option<String> },
 }
 
+/// Why a message waits no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueExit {
+    /// Its run begins, in the same append.
+    Begun,
+    /// A person took it back, or stopped the chat.
+    Withdrawn,
+    /// When its turn came it could not be answered any more.
+    Refused,
+}
+
 /// How an agent's message ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -277,6 +325,8 @@ impl SessionEvent {
             Self::HistoryPlanted { .. }
             | Self::MessageAccepted { .. }
             | Self::PrefaceWritten { .. }
+            | Self::MessageQueued { .. }
+            | Self::QueueLeft { .. }
             | Self::RunStarted { .. }
             | Self::RunParked { .. }
             | Self::RunResumed { .. }
@@ -286,6 +336,7 @@ impl SessionEvent {
             | Self::ToolRequested { .. }
             | Self::ToolRejected { .. }
             | Self::ToolSettled { .. }
+            | Self::ArtifactKept { .. }
             | Self::ApprovalAsked { .. }
             | Self::ApprovalAnswered { .. }
             | Self::ModelCalled { .. } => true,
@@ -295,6 +346,7 @@ impl SessionEvent {
             | Self::SegmentOpened { .. }
             | Self::SegmentDelta { .. }
             | Self::SegmentClosed { .. }
+            | Self::SourceCited { .. }
             | Self::ToolInputStarted { .. }
             | Self::ToolInputDelta { .. }
             | Self::ToolProgress { .. }
@@ -305,7 +357,11 @@ impl SessionEvent {
     /// The message of the frame this event belongs to; `None` for what concerns the session itself.
     pub fn message(&self) -> Option<&MessageId> {
         match self {
-            Self::HistoryPlanted { .. } | Self::MessageAccepted { .. } | Self::PrefaceWritten { .. } => None,
+            Self::HistoryPlanted { .. }
+            | Self::MessageAccepted { .. }
+            | Self::PrefaceWritten { .. }
+            | Self::MessageQueued { .. }
+            | Self::QueueLeft { .. } => None,
             Self::RunStarted { message, .. }
             | Self::RunParked { message, .. }
             | Self::RunResumed { message, .. }
@@ -319,6 +375,7 @@ impl SessionEvent {
             | Self::SegmentOpened { message, .. }
             | Self::SegmentDelta { message, .. }
             | Self::SegmentClosed { message, .. }
+            | Self::SourceCited { message, .. }
             | Self::ToolInputStarted { message, .. }
             | Self::ToolInputDelta { message, .. }
             | Self::ToolRequested { message, .. }
@@ -326,6 +383,7 @@ impl SessionEvent {
             | Self::ToolProgress { message, .. }
             | Self::ToolSettled { message, .. }
             | Self::DataPushed { message, .. }
+            | Self::ArtifactKept { message, .. }
             | Self::ApprovalAsked { message, .. }
             | Self::ApprovalAnswered { message, .. } => Some(message),
         }

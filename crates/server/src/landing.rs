@@ -65,7 +65,7 @@ fn welcome(state: &ServerState, headers: &HeaderMap) -> String {
         .collect();
     include_str!("landing/welcome.html")
         .replace("{{host}}", &escape(host))
-        .replace("{{model}}", &escape(state.engine.model_name()))
+        .replace("{{model}}", &escape(&state.engine.model_name()))
         .replace("{{tools}}", &tools)
 }
 

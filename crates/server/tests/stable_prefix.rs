@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use testkit::{
     TestApp,
-    models::{Limits, OpenAi, OpenAiSettings},
+    models::{ModelSettings, RemoteModel, WireFormat},
     upstream::{Act, Script, Upstream},
 };
 
@@ -30,15 +30,9 @@ fn sent(body: &str) -> Sent<'_> {
     serde_json::from_str(body).unwrap()
 }
 
-fn model(upstream: &Upstream) -> OpenAi {
-    OpenAi::new(OpenAiSettings {
-        name: "openai/scripted".to_owned(),
-        base_url: upstream.base_url(),
-        api_key: None,
-        model: "scripted".to_owned(),
-        limits: Limits::default(),
-    })
-    .unwrap()
+fn model(upstream: &Upstream) -> RemoteModel {
+    let settings = ModelSettings::new("openai/scripted", upstream.base_url(), "scripted");
+    RemoteModel::new(WireFormat::OpenAi, settings).unwrap()
 }
 
 /// So many steps with a tool, each with about as much text as a page of a file, then an answer.

@@ -203,7 +203,7 @@ async fn long_output_is_cut_to_a_preview() {
     let mut turn = app.send("go").await;
     assert_eq!(turn.text().await, "Done.");
     let told = &results(&app)[0].1;
-    assert!(told.len() <= 50_000 && told.contains("truncated"), "{} characters", told.len());
+    assert!(told.chars().count() <= 50_000 && told.contains("truncated"), "{} bytes", told.len());
 }
 
 #[tokio::test]

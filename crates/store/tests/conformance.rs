@@ -4,6 +4,8 @@
 
 #[path = "conformance/cases.rs"]
 mod cases;
+#[path = "conformance/kept.rs"]
+mod kept;
 #[path = "conformance/ledger.rs"]
 mod ledger;
 #[path = "conformance/script.rs"]
@@ -31,13 +33,13 @@ mod all {
 }
 
 macro_rules! conformance {
-    ($backend:ident, $open:expr; $($case:ident)*) => {
+    ($backend:ident, $open:expr, $cases:ident; $($case:ident)*) => {
         mod $backend {
             $(
                 #[tokio::test]
                 async fn $case() {
                     let folder = tempfile::tempdir().unwrap();
-                    crate::all::$case(&crate::Place { folder, open: $open }).await;
+                    crate::$cases::$case(&crate::Place { folder, open: $open }).await;
                 }
             )*
         }
@@ -50,7 +52,7 @@ fn sqlite_at(folder: &Path) -> Arc<dyn Store> {
 
 macro_rules! all_cases {
     ($backend:ident, $open:expr) => {
-        conformance! { $backend, $open;
+        conformance! { $backend, $open, all;
             the_log_is_read_from_every_cursor
             a_read_is_bounded_and_never_empty_while_there_is_more
             numbers_in_a_hole_were_never_stored
@@ -86,6 +88,19 @@ macro_rules! all_cases {
 }
 
 all_cases!(sqlite, crate::sqlite_at);
+
+macro_rules! kept_cases {
+    ($backend:ident, $open:expr) => {
+        conformance! { $backend, $open, kept;
+            messages_wait_in_order_until_they_leave
+            files_are_listed_by_session_and_workspace_and_go_with_their_session
+            files_that_nobody_refers_to_are_swept_at_the_next_start
+            the_end_of_a_branch_is_where_the_newest_children_lead
+        }
+    };
+}
+
+kept_cases!(sqlite_kept, crate::sqlite_at);
 
 #[tokio::test]
 async fn sqlite_finds_its_file_sound_after_many_writes() {

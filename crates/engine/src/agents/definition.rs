@@ -33,6 +33,9 @@ pub struct AgentDefinition {
     /// Another model than the run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelChoice>,
+    /// Asked in this order when the model gives up; the chain of the settings when empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<String>,
     /// Tool keys. `*` stands for every tool and is for code templates only.
     #[serde(default)]
     pub tools: Vec<String>,
@@ -72,6 +75,13 @@ pub struct ModelChoice {
     pub model_id: String,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Value>,
+}
+
+impl ModelChoice {
+    /// `provider/model`, as the catalog knows it.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.provider, self.model_id)
+    }
 }
 
 /// Tools that are equipped together.
@@ -133,6 +143,7 @@ impl AgentDefinition {
             prompt: prompt.to_owned(),
             prompt_zh: None,
             model: None,
+            fallback: Vec::new(),
             tools: Vec::new(),
             groups: Vec::new(),
             tool_groups: Vec::new(),

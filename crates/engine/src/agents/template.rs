@@ -65,6 +65,8 @@ pub struct AgentToml {
     prompt_zh: Option<String>,
     model: Option<ModelChoice>,
     #[serde(default)]
+    fallback: Vec<String>,
+    #[serde(default)]
     tools: Vec<String>,
     #[serde(default)]
     groups: Vec<String>,
@@ -108,6 +110,7 @@ pub fn read(name: &str, toml: &str, prompt: Option<&str>) -> Result<AgentDefinit
         aliases: raw.aliases,
         prompt_zh: raw.prompt_zh,
         model: raw.model,
+        fallback: raw.fallback,
         tools: raw.tools,
         groups: raw.groups,
         tool_groups: raw.tool_groups,

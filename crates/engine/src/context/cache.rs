@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use models::{AssistantContent, ModelMessage, UserContent};
 use parking_lot::Mutex;
-use protocol::MessageRef;
+use protocol::{MessageRef, ProviderMetadata};
 use store::{SessionKey, Store, StoreError};
 
 use super::history;
@@ -109,6 +109,10 @@ impl Kept {
     }
 }
 
+fn kept(provider: &Option<ProviderMetadata>) -> usize {
+    provider.as_ref().map_or(0, ProviderMetadata::size)
+}
+
 /// About what a message costs in memory.
 fn size(message: &ModelMessage) -> usize {
     const ITSELF: usize = 128;
@@ -123,8 +127,11 @@ fn size(message: &ModelMessage) -> usize {
         ModelMessage::Assistant { content } => content
             .iter()
             .map(|content| match content {
-                AssistantContent::Text(text) | AssistantContent::Reasoning(text) => text.len() + ITSELF,
-                AssistantContent::ToolCall(call) => call.input.to_string().len() + 2 * ITSELF,
+                AssistantContent::Text(text) => text.len() + ITSELF,
+                AssistantContent::Reasoning { text, provider } => text.len() + kept(provider) + ITSELF,
+                AssistantContent::ToolCall { call, provider } => {
+                    call.input.to_string().len() + kept(provider) + 2 * ITSELF
+                }
             })
             .sum(),
         ModelMessage::Tool { text, .. } => text.len() + ITSELF,

@@ -61,8 +61,8 @@ fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>)
     for part in parts {
         match part {
             Part::Text { text, .. } if !text.is_empty() => content.push(AssistantContent::Text(text.clone())),
-            Part::Reasoning { text, .. } if !text.is_empty() => {
-                content.push(AssistantContent::Reasoning(text.clone()));
+            Part::Reasoning { text, provider, .. } if !text.is_empty() || provider.is_some() => {
+                content.push(AssistantContent::Reasoning { text: text.clone(), provider: provider.clone() });
             }
             // The question of a sub-agent: none of this model's business.
             Part::Tool(tool) if raised.is_some_and(|raised| raised.get(tool.call.as_str()).is_some()) => {}
@@ -70,7 +70,8 @@ fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>)
                 steered.extend(data.get("text").and_then(Value::as_str).map(str::to_owned));
             }
             Part::Tool(tool) => {
-                content.push(AssistantContent::ToolCall(call(tool)));
+                let provider = tool.provider.clone();
+                content.push(AssistantContent::ToolCall { call: call(tool), provider });
                 let (text, is_error) = result(&tool.state);
                 results.push(ModelMessage::Tool {
                     call: tool.call.clone(),
@@ -82,7 +83,7 @@ fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>)
             _ => {}
         }
     }
-    if content.iter().any(|content| !matches!(content, AssistantContent::Reasoning(_))) {
+    if content.iter().any(|content| !matches!(content, AssistantContent::Reasoning { .. })) {
         out.push(ModelMessage::Assistant { content });
         out.extend(results);
     }
@@ -176,6 +177,29 @@ mod tests {
                 "assistant 1"
             ]
         );
+    }
+
+    #[test]
+    fn what_the_provider_attached_goes_back_where_it_was() {
+        let signed = json!({"anthropic": {"signature": "s"}});
+        let answer = message(json!({"id": "m", "role": "assistant", "parts": [
+            {"type": "step-start"},
+            {"type": "reasoning", "text": "hm", "state": "done", "providerMetadata": signed},
+            {"type": "reasoning", "text": "", "state": "done", "providerMetadata": signed},
+            {"type": "reasoning", "text": "", "state": "done"},
+            {"type": "tool-a", "toolCallId": "1", "state": "output-available", "input": {}, "output": 1,
+             "callProviderMetadata": signed},
+        ]}));
+        let provider: Option<protocol::ProviderMetadata> = serde_json::from_value(signed).unwrap();
+        let reasoning =
+            |text: &str| AssistantContent::Reasoning { text: text.to_owned(), provider: provider.clone() };
+        let call = ToolCall { id: protocol::ToolCallId::new("1"), name: "a".to_owned(), input: json!({}) };
+        let content = vec![
+            reasoning("hm"),
+            reasoning(""),
+            AssistantContent::ToolCall { call, provider: provider.clone() },
+        ];
+        assert_eq!(model_messages(&answer)[0], ModelMessage::Assistant { content });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Whether a call that a model wrote can be made. Nothing has happened yet when it cannot.
 
-use protocol::{ToolCall, ToolCallId, ToolSpec};
+use protocol::{ProviderMetadata, ToolCall, ToolCallId, ToolSpec};
 use serde_json::Value;
 use tools::{Approval, Place};
 
@@ -18,6 +18,14 @@ pub(crate) struct WrittenCall {
     /// The tool that is meant, or the name as it was written where none is.
     pub(crate) tool: String,
     pub(crate) raw: String,
+    /// What the provider wants back with the call.
+    pub(crate) provider: Option<ProviderMetadata>,
+}
+
+impl WrittenCall {
+    pub(crate) fn new(index: u32, id: ToolCallId, tool: &str) -> Self {
+        Self { index, id, tool: tool.to_owned(), raw: String::new(), provider: None }
+    }
 }
 
 /// Why a call cannot be made.

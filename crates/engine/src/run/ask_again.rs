@@ -54,7 +54,7 @@ pub(crate) async fn ask_again(
         }
         let Some(place) = answered.iter().position(|(tool, _)| *tool == call.tool) else { continue };
         let (tool, raw) = answered.remove(place);
-        let again = WrittenCall { index: call.index, id: call.id.clone(), tool, raw };
+        let again = WrittenCall { raw, ..WrittenCall::new(call.index, call.id.clone(), &tool) };
         match accept(run, &again) {
             Ok(planned) => *verdict = Ok(planned),
             Err(second) => {
@@ -104,7 +104,7 @@ fn correction(run: &RunCtx, call: &WrittenCall, refusal: &Refusal) -> String {
 
 /// The calls of the answer, by the tool that is meant; `None` when there is no whole answer.
 async fn listen(run: &RunCtx, request: ModelRequest, bill: &mut Bill) -> Option<Vec<(String, String)>> {
-    let mut stream = run.parts.model.stream(request);
+    let mut stream = run.model.stream(request);
     let mut calls: Vec<(u32, String, String)> = Vec::new();
     let mut bytes = 0;
     loop {

@@ -30,7 +30,7 @@ impl Bill {
     }
 
     fn write(self, run: &RunCtx, frame: &mut Frame, failed: bool) -> Result<(), FoldError> {
-        let model = &run.parts.model;
+        let model = &run.model;
         let cost = model.price().map(|price| price.of(&self.usage));
         run.post.budget.book(self.usage, cost);
         frame.end_model_turn(ModelCall {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{ModelError, ModelEvent, ModelRequest};
+use models::{ModelError, ModelEvent, ModelRequest, ModelStream};
 use protocol::{FinishReason, SegmentKind};
 use serde_json::Value;
 
@@ -45,14 +45,14 @@ pub(crate) async fn call_model(
         }
         writer.append(frame.take(), Vec::new()).await?;
         // On the heap: it is rare, and a run that waits for its model should be small.
-        let request = request(run, frame, offer, hints);
+        let request = request(run, frame, writer, offer, hints);
         Box::pin(ask_again(run, frame, request, &calls, &mut verdicts)).await?;
     }
     let mut said = Said { calls: Vec::new(), rejected: 0, finish };
     for (call, verdict) in calls.iter().zip(verdicts) {
         match verdict {
             Ok(planned) => {
-                frame.request(planned.call.clone())?;
+                frame.request(planned.call.clone(), call.provider.clone())?;
                 said.calls.push(planned);
             }
             Err(Refusal { input, error, .. }) => {
@@ -84,7 +84,7 @@ async fn hear(
     hints: &[String],
     bill: &mut Bill,
 ) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
-    let mut heard = Heard::new(run.parts.model.stream(request(run, frame, offer, hints)));
+    let mut heard = Heard::new(begin(run, frame, writer, offer, hints).await?);
     let mut calls: Vec<WrittenCall> = Vec::new();
     loop {
         let events = tokio::select! {
@@ -99,10 +99,17 @@ async fn hear(
             match event? {
                 ModelEvent::Text(delta) => frame.say(SegmentKind::Text, delta)?,
                 ModelEvent::Reasoning(delta) => frame.say(SegmentKind::Reasoning, delta)?,
+                ModelEvent::ReasoningEnded(provider) => frame.end_reasoning(provider)?,
+                ModelEvent::Source(source) => frame.cite(source)?,
                 ModelEvent::ToolStarted { index, id, name } => {
                     let tool = meant(&run.kit.specs, &name).unwrap_or(&name);
                     let id = frame.start_call(id.as_deref(), tool, &name, &*run.parts.ids)?;
-                    calls.push(WrittenCall { index, id, tool: tool.to_owned(), raw: String::new() });
+                    calls.push(WrittenCall::new(index, id, tool));
+                }
+                ModelEvent::ToolSigned { index, provider } => {
+                    if let Some(call) = calls.iter_mut().rfind(|call| call.index == index) {
+                        call.provider = Some(provider);
+                    }
                 }
                 ModelEvent::ToolDelta { index, delta } => {
                     let Some(call) = calls.iter_mut().rfind(|call| call.index == index) else {
@@ -114,6 +121,7 @@ async fn hear(
                     frame.call_input(&call.id, delta)?;
                 }
                 ModelEvent::Usage(more) => bill.usage += more,
+                ModelEvent::FellBack(note) => frame.note_fallback(&note)?,
                 ModelEvent::Finished(reason) => return Ok((calls, reason)),
             }
         }
@@ -133,13 +141,40 @@ fn verdict(run: &RunCtx, offer: Offer, call: &WrittenCall) -> Verdict {
     }
 }
 
+/// A history this long takes milliseconds to write down for the model.
+const LONG: usize = 512;
+
+/// Asks the model. A long chat is written down on a thread of its own: whoever waits for the first chunk of the answer,
+/// or shares the thread, does not wait for that.
+async fn begin(
+    run: &RunCtx,
+    frame: &Frame,
+    writer: &LogWriter,
+    offer: Offer,
+    hints: &[String],
+) -> Result<ModelStream, RunStop> {
+    let request = request(run, frame, writer, offer, hints);
+    let model = Arc::clone(&run.model);
+    if run.history.len() < LONG {
+        return Ok(model.stream(request));
+    }
+    let asked = tokio::task::spawn_blocking(move || model.stream(request)).await;
+    Ok(asked.map_err(|_| ModelError::Garbage("the request could not be made".to_owned()))?)
+}
+
 /// Everything before the newest step is what the request before held, to the byte.
-fn request(run: &RunCtx, frame: &Frame, offer: Offer, hints: &[String]) -> ModelRequest {
+fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints: &[String]) -> ModelRequest {
     let mut messages = Vec::clone(&run.history);
     let mut turn = Vec::new();
     history::add(&mut turn, frame.message());
     turn.extend(hints.iter().cloned().map(prompt::facts));
     turn.extend(prompt::hint(offer));
     messages.extend(turn.into_iter().map(Arc::new));
-    ModelRequest { system: run.system.to_string(), messages, tools: inline::equipped(run, frame) }
+    ModelRequest {
+        system: run.system.to_string(),
+        messages,
+        tools: inline::equipped(run, frame),
+        answer: None,
+        cache_key: writer.log().key().map(|session| format!("concertino-session-{}", session.0)),
+    }
 }

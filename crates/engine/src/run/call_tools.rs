@@ -11,7 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use protocol::{ApprovalId, FoldError, Part, ToolCall, ToolCallId, ToolOutcome, ToolState};
+use protocol::{ApprovalId, Artifact, FoldError, Part, ToolCall, ToolCallId, ToolOutcome, ToolState};
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet, time::Instant};
 use tools::{Emit, Notes, Outcome, Place, ToolCtx, ToolError};
@@ -27,6 +27,7 @@ use super::{
 };
 use crate::{
     EngineError,
+    artifacts::Keep,
     session::{
         actor::Reply,
         log::{LogWriter, SessionLog},
@@ -142,6 +143,11 @@ pub(crate) async fn call_tools(
             () = run.cancel.cancelled() => {
                 parked.iter_mut().for_each(|(_, frames)| run.tree.orphan(frames));
                 wind_down(run, frame, mail, &mut running, &mut delegated, &mut outcomes).await?;
+                while let Ok(signal) = shown.try_recv() {
+                    if let Signal::Artifact(artifact) = signal {
+                        frame.artifact(artifact)?;
+                    }
+                }
                 for (planned, outcome) in calls.iter().zip(outcomes).skip(settled) {
                     // What has happened has happened, and a denial stays one; the rest is closed as stopped.
                     if let Some(outcome @ (ToolOutcome::Done { .. } | ToolOutcome::Denied { .. })) = outcome {
@@ -232,6 +238,7 @@ fn show_signal(frame: &mut Frame, snapshots: &mut Snapshots, signal: Signal) -> 
             None => Ok(()),
         },
         Signal::Data { name, id, data, transient } => frame.data(name, id, data, transient),
+        Signal::Artifact(artifact) => frame.artifact(artifact),
     }
 }
 
@@ -252,9 +259,17 @@ async fn run_one(
     };
     let ctx = ToolCtx {
         call: call.id.clone(),
+        tool: call.name.clone(),
         cancel: run.cancel.child_token(),
         clock: Arc::clone(&run.parts.clock),
         timezone: run.options.timezone.clone(),
+        artifacts: Arc::new(Keep {
+            store: Arc::clone(&run.parts.store),
+            ids: Arc::clone(&run.parts.ids),
+            workspace: run.workspace.clone(),
+            call: call.id.clone(),
+            show: show.clone(),
+        }),
         emit: Arc::new(Show { call: call.id.clone(), show }),
         notes,
     };
@@ -310,9 +325,20 @@ async fn wind_down(
     }
 }
 
-enum Signal {
-    Progress { call: ToolCallId, output: Value },
-    Data { name: String, id: Option<String>, data: Value, transient: bool },
+/// What a running call hands to the driver.
+pub(crate) enum Signal {
+    Progress {
+        call: ToolCallId,
+        output: Value,
+    },
+    Data {
+        name: String,
+        id: Option<String>,
+        data: Value,
+        transient: bool,
+    },
+    /// It is on disk.
+    Artifact(Artifact),
 }
 
 /// Coalesces snapshots: the first at once, then one per interval, the newest wins, none is left behind.
@@ -423,7 +449,7 @@ impl Notes for SessionNotes {
     async fn latest(&self, name: &str) -> Result<Option<Value>, ToolError> {
         let read = async {
             // A part pushed a moment ago may still wait for the flusher.
-            self.log.flush(Vec::new(), false).await?;
+            self.log.flush(false).await?;
             match self.log.key() {
                 Some(key) => self.log.store().latest_data(key, name).await,
                 None => Ok(None),

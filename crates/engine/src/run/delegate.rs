@@ -5,8 +5,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use futures::future::BoxFuture;
-use models::{ModelMessage, UserContent};
-use protocol::{AgentRef, FrameParent, MessageId, SessionId, ToolCall, ToolOutcome, ToolState};
+use models::{Model, ModelMessage, UserContent};
+use protocol::{AgentRef, FrameParent, MessageId, RunOptions, SessionId, ToolCall, ToolOutcome, ToolState};
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, watch};
 use tools::delegation::SPAWN_AGENT;
@@ -15,6 +15,7 @@ use super::{
     attend::{cancelled_text, failed_text, work},
     background,
     budget::Budget,
+    choose_model::choose_model,
     drive::{RunCtx, RunStop},
     frame::Frame,
     mail::Mail,
@@ -167,9 +168,10 @@ async fn begin(
 ) -> Result<Begun, Failed> {
     let queued = caller.tree.queue().map_err(|limit| Failed::Refused(Refusal::queue_full(limit)))?;
     let is_new = revived.is_none();
+    let model = model_of(caller, order).map_err(Failed::Refused)?;
     let Revived { mut frame, parent } = match revived {
         Some(revived) => revived,
-        None => open(caller, call, order, queued.is_some())?,
+        None => open(caller, call, order, &*model, queued.is_some())?,
     };
     if frame.is_closed() {
         return Ok(Begun::Closed(outcome_of_closed(&frame, &parent)));
@@ -185,6 +187,7 @@ async fn begin(
     run.kit = Arc::new(kit);
     run.history = Arc::new(vec![Arc::new(task(&parent))]);
     run.cancel = cancel.clone();
+    run.model = model;
     run.system = prompt::system(&agent, "").into();
     run.agent = Arc::new(agent);
 
@@ -219,8 +222,28 @@ async fn begin(
     Ok(Begun::Open(Box::new(Child { run, frame, writer, turn, mail, queued, agent_id, caller, result })))
 }
 
+/// The caller's model, unless the agent has its own.
+fn model_of(caller: &RunCtx, order: &Order) -> Result<Arc<dyn Model>, Refusal> {
+    if order.agent.model.is_none() {
+        return Ok(Arc::clone(&caller.model));
+    }
+    let turn = (caller.workspace.clone(), SessionId::new(caller.tree.root.as_str()));
+    let chosen = choose_model(&caller.parts.catalog, &turn, &RunOptions::default(), &order.agent);
+    chosen.map_err(|error| Refusal {
+        code: "model_unavailable",
+        message: error.to_string(),
+        unavailable: true,
+    })
+}
+
 /// A new frame: its id is fixed from here on.
-fn open(caller: &RunCtx, call: &ToolCall, order: &Order, queued: bool) -> Result<Revived, RunStop> {
+fn open(
+    caller: &RunCtx,
+    call: &ToolCall,
+    order: &Order,
+    model: &dyn Model,
+    queued: bool,
+) -> Result<Revived, RunStop> {
     let ids = &caller.parts.ids;
     let mut frame = Frame::new(ids.message());
     let chat = ids.sub_chat();
@@ -232,7 +255,7 @@ fn open(caller: &RunCtx, call: &ToolCall, order: &Order, queued: bool) -> Result
         ("parentToolCallId".to_owned(), json!(call.id)),
         ("parentMessageId".to_owned(), json!(caller.post.message)),
         ("chatId".to_owned(), json!(chat)),
-        ("model".to_owned(), json!(caller.parts.model.name())),
+        ("model".to_owned(), json!(model.name())),
         ("createdAt".to_owned(), json!(caller.parts.clock.now())),
     ]);
     if queued {

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use models::{ModelError, ModelMessage};
+use models::{Model, ModelError, ModelMessage};
 use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId};
 use serde_json::json;
 use store::StoreError;
@@ -41,6 +41,7 @@ pub(crate) struct RunCtx {
     pub(crate) workspace: WorkspaceId,
     pub(crate) run: RunId,
     pub(crate) agent: Arc<AgentDefinition>,
+    pub(crate) model: Arc<dyn Model>,
     pub(crate) options: RunOptions,
     /// Role and preface: the same bytes in every call of the session.
     pub(crate) system: Arc<str>,

@@ -6,10 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use models::FellBack;
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, Cost, ErrorCode, FoldError, FrameEnd, FrameParent, IdSource, MessageFold, MessageId, Part,
-    RunId, SegmentKind, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
+    ApprovalId, Artifact, Cost, ErrorCode, FoldError, FrameEnd, FrameParent, IdSource, MessageFold,
+    MessageId, Part, ProviderMetadata, RunId, SegmentKind, SessionEvent, Source, ToolCall, ToolCallId,
+    ToolOutcome, ToolState, UiMessage, Usage,
 };
 use serde_json::{Map, Value, json};
 
@@ -32,6 +34,7 @@ pub(crate) struct Frame {
     step_open: bool,
     open: Option<(u32, SegmentKind)>,
     next_segment: u32,
+    sources: Vec<Source>,
     calls: HashSet<ToolCallId>,
     /// Copies of sub-agents' questions: the call each stands under here.
     raised: HashMap<ApprovalId, ToolCallId>,
@@ -52,6 +55,7 @@ impl Frame {
             step_open: false,
             open: None,
             next_segment: 0,
+            sources: Vec::new(),
             calls: HashSet::new(),
             raised: HashMap::new(),
             usage: Usage::default(),
@@ -122,19 +126,27 @@ impl Frame {
         if delta.is_empty() {
             return Ok(());
         }
-        let segment = match self.open {
-            Some((segment, open)) if open == kind => segment,
-            _ => {
-                self.close_segment()?;
-                self.start_step()?;
-                let segment = self.next_segment;
-                let message = self.id();
-                self.put(SessionEvent::SegmentOpened { message, segment, kind })?;
-                segment
-            }
-        };
+        let segment = self.segment(kind)?;
         let message = self.id();
         self.put(SessionEvent::SegmentDelta { message, segment, kind, delta })
+    }
+
+    /// The reasoning is over, and the provider wants this back with it. Reasoning that was kept secret is empty.
+    pub(crate) fn end_reasoning(&mut self, provider: ProviderMetadata) -> Result<(), FoldError> {
+        let kind = SegmentKind::Reasoning;
+        let segment = self.segment(kind)?;
+        let message = self.id();
+        self.put(SessionEvent::SegmentClosed { message, segment, kind, provider: Some(provider) })
+    }
+
+    /// Something the answer leans on; told once, however often the provider names it.
+    pub(crate) fn cite(&mut self, source: Source) -> Result<(), FoldError> {
+        if self.sources.contains(&source) {
+            return Ok(());
+        }
+        self.start_step()?;
+        let (message, number) = (self.id(), u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
+        self.put(SessionEvent::SourceCited { message, number, source })
     }
 
     /// A call begins; gives the id it is known by from here on. `written` is the name as the model wrote it.
@@ -166,12 +178,16 @@ impl Frame {
         self.put(SessionEvent::ToolInputDelta { message, call: call.clone(), delta })
     }
 
-    pub(crate) fn request(&mut self, mut call: ToolCall) -> Result<(), FoldError> {
+    pub(crate) fn request(
+        &mut self,
+        mut call: ToolCall,
+        provider: Option<ProviderMetadata>,
+    ) -> Result<(), FoldError> {
         self.close_segment()?;
         self.start_step()?;
         let message = self.id();
         disarm(&mut call.input);
-        self.put(SessionEvent::ToolRequested { message, call })
+        self.put(SessionEvent::ToolRequested { message, call, provider })
     }
 
     pub(crate) fn reject(
@@ -202,6 +218,19 @@ impl Frame {
         self.put(SessionEvent::MetadataAdded { message, metadata })
     }
 
+    /// Another model answers than the one the message began with; the message says so.
+    pub(crate) fn note_fallback(&mut self, note: &FellBack) -> Result<(), FoldError> {
+        let FellBack { from, to, why } = note;
+        let before = self.message().metadata.as_ref().and_then(|metadata| metadata.get("fallbacks"));
+        let mut fallbacks = before.and_then(Value::as_array).cloned().unwrap_or_default();
+        fallbacks.push(json!({ "from": from, "to": to, "reason": why }));
+        let mut metadata = Map::new();
+        metadata.insert("model".to_owned(), json!(to));
+        metadata.insert("fallbacks".to_owned(), fallbacks.into());
+        let message = self.id();
+        self.put(SessionEvent::MetadataAdded { message, metadata })
+    }
+
     /// A snapshot of a running call; dropped once the call is settled.
     pub(crate) fn progress(&mut self, call: &ToolCallId, mut output: Value) -> Result<(), FoldError> {
         if self.is_settled(call) != Some(false) {
@@ -224,6 +253,12 @@ impl Frame {
         self.put(SessionEvent::DataPushed { message, name, id, data, transient })
     }
 
+    /// A file was made; it is on disk.
+    pub(crate) fn artifact(&mut self, artifact: Artifact) -> Result<(), FoldError> {
+        let message = self.id();
+        self.put(SessionEvent::ArtifactKept { message, artifact })
+    }
+
     /// The one result of a call. A second one is dropped; one for a call nobody announced is announced first.
     pub(crate) fn settle(&mut self, call: &ToolCallId, mut outcome: ToolOutcome) -> Result<(), FoldError> {
         self.close_segment()?;
@@ -232,7 +267,7 @@ impl Frame {
             Some(false) => {}
             None => {
                 let input = json!({});
-                self.request(ToolCall { id: call.clone(), name: "unknown".to_owned(), input })?;
+                self.request(ToolCall { id: call.clone(), name: "unknown".to_owned(), input }, None)?;
             }
         }
         if let ToolOutcome::Done { output } = &mut outcome {
@@ -409,6 +444,21 @@ impl Frame {
         self.message().tool_parts().rfind(|tool| tool.call == *call).map(|tool| tool.state.is_settled())
     }
 
+    /// The open segment of this kind, or a new one.
+    fn segment(&mut self, kind: SegmentKind) -> Result<u32, FoldError> {
+        if let Some((segment, open)) = self.open
+            && open == kind
+        {
+            return Ok(segment);
+        }
+        self.close_segment()?;
+        self.start_step()?;
+        let segment = self.next_segment;
+        let message = self.id();
+        self.put(SessionEvent::SegmentOpened { message, segment, kind })?;
+        Ok(segment)
+    }
+
     fn start_step(&mut self) -> Result<(), FoldError> {
         if self.step_open {
             return Ok(());
@@ -421,7 +471,7 @@ impl Frame {
         match self.open {
             Some((segment, kind)) => {
                 let message = self.id();
-                self.put(SessionEvent::SegmentClosed { message, segment, kind })
+                self.put(SessionEvent::SegmentClosed { message, segment, kind, provider: None })
             }
             None => Ok(()),
         }
@@ -449,6 +499,7 @@ impl Frame {
                 self.next_segment = segment + 1;
             }
             SessionEvent::SegmentClosed { .. } => self.open = None,
+            SessionEvent::SourceCited { source, .. } => self.sources.push(source.clone()),
             SessionEvent::ToolInputStarted { call, .. } | SessionEvent::ToolRejected { call, .. } => {
                 self.calls.insert(call.clone());
             }

@@ -50,7 +50,7 @@ impl Written {
 
     fn request(mut self, id: &str) -> Self {
         let call = ToolCall { id: ToolCallId::new(id), name: "t".to_owned(), input: json!({}) };
-        self.frame.request(call).unwrap();
+        self.frame.request(call, None).unwrap();
         self
     }
 

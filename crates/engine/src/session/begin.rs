@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use models::Model;
 use protocol::{
     FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
@@ -20,6 +21,7 @@ use crate::{
     agents::AgentDefinition,
     context::{cache::History, history, preface, prompt},
     run::{
+        choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
         lifecycle,
@@ -39,6 +41,8 @@ pub(super) struct LogEnd {
     target: SessionTarget,
     high_water: Seq,
     preface: Option<PrefaceRecord>,
+    /// The model that the session goes on with, and where from.
+    chat_model: Option<(String, Option<String>)>,
 }
 
 impl LogEnd {
@@ -51,6 +55,7 @@ impl LogEnd {
 struct Voice {
     agent: Arc<AgentDefinition>,
     system: String,
+    model: Arc<dyn Model>,
 }
 
 /// What the messages of a session's first append mean to a model.
@@ -76,6 +81,7 @@ impl From<&SessionRecord> for LogEnd {
             target: SessionTarget::Known(record.key),
             high_water: record.high_water,
             preface: record.preface.clone(),
+            chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
         }
     }
 }
@@ -84,7 +90,8 @@ impl Actor {
     /// The end of the log of a session that does not exist yet.
     pub(super) fn no_log(&self) -> LogEnd {
         let (workspace, id) = self.name.clone();
-        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0, preface: None }
+        let target = SessionTarget::New { workspace, id };
+        LogEnd { target, high_water: 0, preface: None, chat_model: None }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -103,9 +110,16 @@ impl Actor {
         end: &LogEnd,
         mut events: Vec<SessionEvent>,
         answers: MessageRef,
-        options: RunOptions,
+        mut options: RunOptions,
         agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
+        if options.chat_model_id.is_none()
+            && let Some((id, source)) = &end.chat_model
+        {
+            options.chat_model_id = Some(id.clone());
+            options.chat_model_source = source.clone();
+        }
+        let model = choose_model(&self.parts.catalog, &self.name, &options, &agent)?;
         let high_water = end.high_water;
         let log = self.open_log(end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
@@ -114,7 +128,7 @@ impl Actor {
             let (agent, text) = (agent.name.clone(), preface.text.clone());
             events.push(SessionEvent::PrefaceWritten { agent, text });
         }
-        let voice = Voice { system: prompt::system(&agent, &preface.text), agent };
+        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
         let run = RunRecord {
             id: self.parts.ids.run(),
             message: self.parts.ids.message(),
@@ -125,7 +139,7 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&voice.agent), None).map_err(order)?;
+        frame.open(self.start_metadata(&voice.agent, &*voice.model), None).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -149,12 +163,12 @@ impl Actor {
         agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))
     }
 
-    fn start_metadata(&self, agent: &AgentDefinition) -> Map<String, Value> {
+    fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
         let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
         let mut metadata = Map::new();
         metadata.insert("agent".to_owned(), json!(reference));
         metadata.insert("agentName".to_owned(), json!(agent.name));
-        metadata.insert("model".to_owned(), json!(self.parts.model.name()));
+        metadata.insert("model".to_owned(), json!(model.name()));
         metadata.insert("createdAt".to_owned(), json!(self.parts.clock.now()));
         metadata
     }
@@ -184,6 +198,7 @@ impl Actor {
             kit,
             tree: Arc::clone(&tree),
             agent: voice.agent,
+            model: voice.model,
             options: run.options.clone(),
             system: voice.system.into(),
             history: Arc::default(),
@@ -209,6 +224,8 @@ impl Actor {
     ) -> Result<Viewer, EngineError> {
         let agent = self.main_agent(run.options.agent_id.as_deref())?;
         let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
+        let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
+            .unwrap_or_else(|error| Arc::new(Gone(error)));
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
         before(&mut rebuilt).map_err(order)?;
         let mut events = Vec::new();
@@ -236,7 +253,7 @@ impl Actor {
         writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
         let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
-        let voice = Voice { system: prompt::system(&agent, &preface.text), agent };
+        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
         self.spawn(run, voice, writer, rebuilt, turn, None);
         Ok(viewer)
     }
@@ -246,6 +263,7 @@ impl Actor {
             return Ok(());
         }
         let Some(record) = self.record().await? else { return Ok(()) };
+        self.queue.backlog |= record.queued > 0;
         let Some((id, RunStatus::Running)) = &record.last_run else { return Ok(()) };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(()) };
         self.resume(&record, run, Why::Crashed, |_| Ok(())).await?;

@@ -129,8 +129,8 @@ fn message_bytes(message: &ModelMessage) -> usize {
         ModelMessage::Assistant { content } => content
             .iter()
             .map(|part| match part {
-                AssistantContent::Text(text) | AssistantContent::Reasoning(text) => text.len(),
-                AssistantContent::ToolCall(call) => call.name.len() + call.input.to_string().len(),
+                AssistantContent::Text(text) | AssistantContent::Reasoning { text, .. } => text.len(),
+                AssistantContent::ToolCall { call, .. } => call.name.len() + call.input.to_string().len(),
             })
             .sum(),
         ModelMessage::Tool { text, .. } => text.len(),

@@ -68,8 +68,8 @@ fn calls_of(messages: &[Arc<ModelMessage>]) -> impl Iterator<Item = &ToolCall> {
         ModelMessage::User { .. } | ModelMessage::Tool { .. } => None,
     });
     contents.flatten().filter_map(|part| match part {
-        AssistantContent::ToolCall(call) => Some(call),
-        AssistantContent::Text(_) | AssistantContent::Reasoning(_) => None,
+        AssistantContent::ToolCall { call, .. } => Some(call),
+        AssistantContent::Text(_) | AssistantContent::Reasoning { .. } => None,
     })
 }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use parking_lot::Mutex;
 use tokio::{task::JoinSet, time::Instant};
 use url::Url;
@@ -65,8 +65,17 @@ impl Client {
 
     /// A request to an address of this client's server.
     pub fn post(&self, url: &Url) -> Request {
-        let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
-        Request { client: self.clone(), path: path.to_owned(), headers: HeaderMap::new(), body: Bytes::new() }
+        self.request(Method::POST, url)
+    }
+
+    /// The same, for what is only looked at.
+    pub fn get(&self, url: &Url) -> Request {
+        self.request(Method::GET, url)
+    }
+
+    fn request(&self, method: Method, url: &Url) -> Request {
+        let path = url[url::Position::BeforePath..url::Position::AfterQuery].to_owned();
+        Request { client: self.clone(), method, path, headers: HeaderMap::new(), body: Bytes::new() }
     }
 
     fn take_idle(&self) -> Option<Connection> {
@@ -139,6 +148,7 @@ async fn close_old(shared: Weak<Shared>) {
 /// What is sent.
 pub struct Request {
     client: Client,
+    method: Method,
     path: String,
     headers: HeaderMap,
     body: Bytes,
@@ -148,6 +158,13 @@ impl Request {
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
+        self
+    }
+
+    /// All of them at once, in place of what was there.
+    #[must_use]
+    pub fn headers(mut self, headers: HeaderMap) -> Self {
+        self.headers = headers;
         self
     }
 
@@ -174,7 +191,8 @@ impl Request {
     fn head(&self) -> Vec<u8> {
         let shared = &self.client.shared;
         let forwards = shared.route.forwards();
-        let mut head = b"POST ".to_vec();
+        let mut head = self.method.as_str().as_bytes().to_vec();
+        head.push(b' ');
         if forwards.is_some() {
             head.extend_from_slice(shared.origin.to_string().trim_end_matches('/').as_bytes());
         }

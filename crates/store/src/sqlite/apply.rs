@@ -6,7 +6,7 @@ use protocol::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{frames, interactions, json, signed};
+use super::{artifacts, chain, frames, interactions, json, queue, signed};
 use crate::{FrameStatus, SessionKey, StoreError};
 
 /// A history of up to this many messages gets its rows with the event.
@@ -22,6 +22,8 @@ pub(super) struct SessionPatch {
     /// A long history was planted; its rows come later.
     planted: bool,
     planted_child: Option<i64>,
+    /// How many more messages wait than before.
+    queued: i64,
     /// Whether a person would call the session changed.
     changed: bool,
 }
@@ -45,6 +47,11 @@ impl SessionPatch {
                 .prepare_cached("UPDATE sessions SET planted = 0, planted_child = ?2 WHERE key = ?1")?
                 .execute(params![session.0, self.planted_child])?;
         }
+        if self.queued != 0 {
+            connection
+                .prepare_cached("UPDATE sessions SET queued = queued + ?2 WHERE key = ?1")?
+                .execute(params![session.0, self.queued])?;
+        }
         let known = if self.changed || self.last_run.is_some() {
             connection
                 .prepare_cached(
@@ -58,7 +65,7 @@ impl SessionPatch {
                     high_water,
                     at.0,
                     self.leaf,
-                    i64::try_from(self.added).unwrap_or(i64::MAX),
+                    count(self.added),
                     self.title,
                     self.last_run.as_ref().map(MessageId::as_str)
                 ])?
@@ -99,6 +106,14 @@ pub(super) fn apply(
             connection
                 .prepare_cached("UPDATE sessions SET preface = ?2, preface_agent = ?3 WHERE key = ?1")?
                 .execute(params![session.0, text, agent])?;
+            Ok(())
+        }
+        SessionEvent::MessageQueued { .. } => {
+            patch.queued += count(queue::insert(connection, session, entry.seq, &entry.event)?);
+            Ok(())
+        }
+        SessionEvent::QueueLeft { queued, .. } => {
+            patch.queued -= count(queue::remove(connection, session, queued)?);
             Ok(())
         }
         SessionEvent::RunStarted { run, answers, message, options } => {
@@ -191,6 +206,9 @@ pub(super) fn apply(
                 .execute(params![session.0, name, json(data)?, message.as_str()])?;
             Ok(())
         }
+        SessionEvent::ArtifactKept { message, artifact } => {
+            artifacts::insert(connection, session, message, artifact, entry.at)
+        }
         SessionEvent::ApprovalAsked { message, approval, call, raised: false } => {
             connection
                 .prepare_cached(
@@ -235,6 +253,7 @@ pub(super) fn apply(
         | SessionEvent::SegmentOpened { .. }
         | SessionEvent::SegmentDelta { .. }
         | SessionEvent::SegmentClosed { .. }
+        | SessionEvent::SourceCited { .. }
         | SessionEvent::ToolInputStarted { .. }
         | SessionEvent::ToolInputDelta { .. }
         | SessionEvent::ToolRequested { .. }
@@ -318,13 +337,35 @@ pub(super) fn insert_message(
     new: NewMessage<'_>,
     at: Timestamp,
 ) -> Result<i64, StoreError> {
+    let spot = match new.parent {
+        Some(parent) => chain::next_of(connection, parent)?,
+        None => None,
+    };
     connection
         .prepare_cached(
-            "INSERT INTO messages (session, id, revision, parent, created_at, body, facts)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO messages (session, id, revision, parent, created_at, body, facts, chain, place)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
-        .execute(params![session.0, id.as_str(), new.revision, new.parent, at.0, body, new.facts])?;
-    Ok(connection.last_insert_rowid())
+        .execute(params![
+            session.0,
+            id.as_str(),
+            new.revision,
+            new.parent,
+            at.0,
+            body,
+            new.facts,
+            spot.map(|spot| spot.chain),
+            spot.map(|spot| spot.place)
+        ])?;
+    let node = connection.last_insert_rowid();
+    if spot.is_none() {
+        chain::begin(connection, session, node, new.parent)?;
+    }
+    Ok(node)
+}
+
+fn count(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
 }
 
 /// A session is called after its first words until somebody gives it a title.

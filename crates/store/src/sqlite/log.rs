@@ -66,16 +66,22 @@ impl Log for SqliteStore {
 
 /// An append as it will be written.
 struct Text {
-    rows: String,
+    /// Each with its first and its last number.
+    bodies: Vec<(Seq, Seq, String)>,
     messages: Vec<(MessageId, String)>,
 }
 
 impl Text {
     fn of(append: &Append) -> Result<Self, StoreError> {
-        let rows = row::encode(&append.rows)?;
+        let mut bodies = Vec::new();
+        for rows in row::bodies(&append.rows) {
+            if let (Some(first), Some(last)) = (rows.first(), rows.last()) {
+                bodies.push((first.range().0, last.range().1, row::encode(rows)?));
+            }
+        }
         let message = |message: &UiMessage| Ok((message.id.clone(), json(message)?));
         let messages = append.messages.iter().map(message).collect::<Result<_, StoreError>>()?;
-        Ok(Self { rows, messages })
+        Ok(Self { bodies, messages })
     }
 }
 
@@ -92,18 +98,12 @@ fn write(connection: &Connection, append: &Append, text: &Text) -> Result<Sessio
             SessionKey(connection.last_insert_rowid())
         }
     };
-    if let (Some(first), Some(last)) = (append.rows.first(), append.rows.last()) {
+    for (from, to, body) in &text.bodies {
         connection
             .prepare_cached(
                 "INSERT INTO log (session, from_seq, to_seq, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![
-                key.0,
-                signed(first.range().0),
-                signed(last.range().1),
-                append.at.0,
-                text.rows
-            ])?;
+            .execute(params![key.0, signed(*from), signed(*to), append.at.0, body])?;
     }
     let mut patch = SessionPatch::default();
     for row in &append.rows {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{
     SqliteStore,
     apply::{NewMessage, insert_message},
-    json, unsigned,
+    chain, json, unsigned,
 };
 use crate::{SessionKey, StoreError, row};
 
@@ -99,6 +99,9 @@ fn give_rows(
         connection
             .prepare_cached("UPDATE messages SET parent = ?2 WHERE node = ?1")?
             .execute(params![child, parent])?;
+        if let (Some(child), Some(parent)) = (child, parent) {
+            chain::hang(connection, key, child, parent)?;
+        }
     }
     Ok(true)
 }

@@ -39,7 +39,7 @@ pub async fn the_log_is_read_from_every_cursor(place: &Place) {
         let (message, kind) = (id("m"), SegmentKind::Text);
         match opens {
             true => SessionEvent::SegmentOpened { message, segment, kind },
-            false => SessionEvent::SegmentClosed { message, segment, kind },
+            false => SessionEvent::SegmentClosed { message, segment, kind, provider: None },
         }
     };
     script.append(vec![segment(true, 0), delta("m", 0, "äb"), delta("m", 0, "会"), delta("m", 0, "!")]).await;

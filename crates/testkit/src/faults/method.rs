@@ -19,6 +19,13 @@ pub enum Method {
     FrameOfChat,
     Interaction,
     InteractionsOfMessage,
+    Queued,
+    SessionsWithQueue,
+    PutFile,
+    OpenFile,
+    SweepFiles,
+    Artifact,
+    Artifacts,
     Append,
     ReadLog,
     IsStored,
@@ -31,7 +38,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 33] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -49,6 +56,13 @@ impl Method {
         Self::FrameOfChat,
         Self::Interaction,
         Self::InteractionsOfMessage,
+        Self::Queued,
+        Self::SessionsWithQueue,
+        Self::PutFile,
+        Self::OpenFile,
+        Self::SweepFiles,
+        Self::Artifact,
+        Self::Artifacts,
         Self::Append,
         Self::ReadLog,
         Self::IsStored,
@@ -77,6 +91,11 @@ impl Method {
             | Self::FramesOfRuns
             | Self::Interaction
             | Self::InteractionsOfMessage
+            | Self::Queued
+            | Self::PutFile
+            | Self::OpenFile
+            | Self::Artifact
+            | Self::Artifacts
             | Self::Append
             | Self::ReadLog
             | Self::IsStored
@@ -85,6 +104,8 @@ impl Method {
             Self::SessionByKey
             | Self::Running
             | Self::FrameOfChat
+            | Self::SessionsWithQueue
+            | Self::SweepFiles
             | Self::Usage
             | Self::Tokens
             | Self::AddToken
