@@ -11,12 +11,12 @@ pub mod store;
 pub mod usage;
 
 pub use record::{
-    Append, ArtifactPage, MessageRecord, NewToken, PrefaceRecord, QueuedMessage, RunRecord, RunStatus,
-    SessionKey, SessionPage, SessionRecord, SessionTarget, TokenRecord,
+    Append, ArtifactPage, FrameRecord, FrameStatus, MessageRecord, NewToken, PrefaceRecord, QueuedMessage,
+    RunRecord, RunStatus, SessionKey, SessionPage, SessionRecord, SessionTarget, TokenRecord,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::SqliteStore;
 pub use store::{
-    Artifacts, Interactions, Ledger, Log, Messages, Queue, Runs, Sessions, Store, StoreError, Tokens,
+    Artifacts, Frames, Interactions, Ledger, Log, Messages, Queue, Runs, Sessions, Store, StoreError, Tokens,
 };
 pub use usage::{UsageBy, UsageQuery, UsageSum};

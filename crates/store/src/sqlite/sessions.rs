@@ -115,6 +115,7 @@ impl Sessions for SqliteStore {
                     "messages",
                     "forks",
                     "runs",
+                    "frames",
                     "log",
                     "interactions",
                     "notes",

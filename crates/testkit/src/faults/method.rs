@@ -15,6 +15,8 @@ pub enum Method {
     RunOfMessage,
     RunAnswering,
     Running,
+    FramesOfRuns,
+    FrameOfChat,
     Interaction,
     InteractionsOfMessage,
     Queued,
@@ -36,7 +38,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -50,6 +52,8 @@ impl Method {
         Self::RunOfMessage,
         Self::RunAnswering,
         Self::Running,
+        Self::FramesOfRuns,
+        Self::FrameOfChat,
         Self::Interaction,
         Self::InteractionsOfMessage,
         Self::Queued,
@@ -84,6 +88,7 @@ impl Method {
             | Self::BranchAfter
             | Self::RunOfMessage
             | Self::RunAnswering
+            | Self::FramesOfRuns
             | Self::Interaction
             | Self::InteractionsOfMessage
             | Self::Queued
@@ -98,6 +103,7 @@ impl Method {
             | Self::Token => true,
             Self::SessionByKey
             | Self::Running
+            | Self::FrameOfChat
             | Self::SessionsWithQueue
             | Self::SweepFiles
             | Self::Usage
