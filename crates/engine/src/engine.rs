@@ -84,7 +84,7 @@ pub struct Principal {
 
 #[derive(Clone)]
 pub struct Engine {
-    parts: Arc<Parts>,
+    pub(crate) parts: Arc<Parts>,
 }
 
 /// How many messages the history route gives when it is not told otherwise.
@@ -173,14 +173,15 @@ impl Engine {
         found.ok_or(EngineError::ApprovalNotFound)
     }
 
-    /// Makes the branch through this message the active one; gives its leaf.
+    /// Makes the branch through this message (its newest revision unless named) the active one; gives its leaf.
     pub async fn choose_branch(
         &self,
         workspace: WorkspaceId,
         session: SessionId,
         at: MessageId,
+        revision: Option<u32>,
     ) -> Result<MessageRef, EngineError> {
-        self.ask(workspace, session, |reply| Command::Branch { at, reply }).await
+        self.ask(workspace, session, |reply| Command::Branch { at, revision, reply }).await
     }
 
     /// The active branch as JSON messages, oldest first; the message of a run in progress is left out.
@@ -220,7 +221,9 @@ impl Engine {
         workspace: &WorkspaceId,
         session: &SessionId,
     ) -> Result<SessionInfo, EngineError> {
-        Ok(info(self.record(workspace, session).await?))
+        let record = self.record(workspace, session).await?;
+        let pinned = !self.parts.store.pinned(&[record.key]).await?.is_empty();
+        Ok(info(record, pinned))
     }
 
     pub async fn sessions(
@@ -236,7 +239,7 @@ impl Engine {
             .last()
             .filter(|_| page.more)
             .map(|last| format!("{}-{}", last.updated_at.0, last.key.0));
-        Ok(SessionList { sessions: page.sessions.into_iter().map(info).collect(), next_cursor })
+        Ok(SessionList { sessions: self.infos(page.sessions).await?, next_cursor })
     }
 
     pub async fn rename(
@@ -285,7 +288,7 @@ impl Engine {
         }
     }
 
-    async fn record(
+    pub(crate) async fn record(
         &self,
         workspace: &WorkspaceId,
         session: &SessionId,
@@ -310,7 +313,7 @@ impl Engine {
     }
 }
 
-fn info(record: SessionRecord) -> SessionInfo {
+pub(crate) fn info(record: SessionRecord, pinned: bool) -> SessionInfo {
     let (status, last_run) = match record.last_run {
         None => (SessionStatus::Idle, None),
         Some((_, RunStatus::Running)) => (SessionStatus::Running, None),
@@ -326,6 +329,7 @@ fn info(record: SessionRecord) -> SessionInfo {
         status,
         last_run,
         active_leaf: record.active_leaf.map(|leaf| leaf.id),
+        pinned,
     }
 }
 

@@ -10,6 +10,7 @@ mod engine;
 mod error;
 mod run;
 mod session;
+mod shelf;
 mod system;
 
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, Principal};

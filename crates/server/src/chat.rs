@@ -42,7 +42,10 @@ pub(crate) async fn dispatch(
         }
         (&Method::POST, "stop") => stop::stop(&state, principal, session).await,
         (&Method::POST, "branch") => branch::branch(&state, principal, session, request).await,
-        (_, "stream" | "messages" | "stop" | "branch") => Ok(wrong_method(method).await.into_response()),
+        (&Method::GET, "branches") => branch::branches(&state, &principal, &session).await,
+        (_, "stream" | "messages" | "stop" | "branch" | "branches") => {
+            Ok(wrong_method(method).await.into_response())
+        }
         _ => Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")),
     }
 }

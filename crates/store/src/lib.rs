@@ -9,9 +9,9 @@ pub mod sqlite;
 pub mod store;
 
 pub use record::{
-    Append, MessageRecord, NewToken, RunRecord, RunStatus, SessionKey, SessionPage, SessionRecord,
-    SessionTarget, TokenRecord, UsageTotal,
+    Append, BranchPoint, MessageRecord, NewToken, RunRecord, RunStatus, SessionKey, SessionPage,
+    SessionRecord, SessionTarget, TokenRecord, UsageTotal, Waiting,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::SqliteStore;
-pub use store::{Interactions, Log, Messages, Runs, Sessions, Store, StoreError, Tokens};
+pub use store::{Interactions, Log, Messages, Runs, Sessions, Shelf, Store, StoreError, Tokens};

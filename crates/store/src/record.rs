@@ -2,7 +2,7 @@
 
 use protocol::{
     MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId, Timestamp, UiMessage,
-    Usage, WorkspaceId,
+    Usage, WorkspaceId, interaction::Interaction,
 };
 
 use crate::row::Row;
@@ -33,6 +33,23 @@ pub struct SessionRecord {
 pub struct SessionPage {
     pub sessions: Vec<SessionRecord>,
     pub more: bool,
+}
+
+/// A question that waits, with where it was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiting {
+    pub session: SessionId,
+    pub title: Option<String>,
+    pub interaction: Interaction,
+}
+
+/// A message of a branch that has siblings: other answers, or other versions of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchPoint {
+    /// Which of the choices is on the branch.
+    pub at: usize,
+    /// In the order they were made.
+    pub choices: Vec<MessageRef>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -9,6 +9,7 @@ mod planted;
 mod reader;
 mod runs;
 mod sessions;
+mod shelf;
 mod tokens;
 mod writer;
 

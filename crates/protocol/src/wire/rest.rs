@@ -6,6 +6,7 @@ use crate::{
     error_code::ErrorCode,
     event::RunEnd,
     id::{MessageId, SessionId},
+    interaction::Interaction,
     source::Timestamp,
 };
 
@@ -42,6 +43,9 @@ pub struct SessionInfo {
     pub last_run: Option<RunEnd>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_leaf: Option<MessageId>,
+    /// Kept at the top of the list by a person.
+    #[serde(default)]
+    pub pinned: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,4 +55,50 @@ pub struct SessionList {
     /// Hand this back as `cursor` for the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// A question nobody has answered yet, with where it was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingApproval {
+    pub chat_id: SessionId,
+    pub title: Option<String>,
+    pub approval: Interaction,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ApprovalList {
+    pub approvals: Vec<WaitingApproval>,
+}
+
+/// One answer, or one version of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchChoice {
+    pub message_id: MessageId,
+    pub revision: u32,
+}
+
+/// A message of the active branch that has siblings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchPoint {
+    /// The one that is shown.
+    pub message_id: MessageId,
+    /// Its place among the choices, counted from 0.
+    pub at: u32,
+    pub choices: Vec<BranchChoice>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchList {
+    pub branches: Vec<BranchPoint>,
+}
+
+/// What the server says about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    pub version: String,
+    /// The model that answers when nobody chooses another.
+    pub model: String,
 }

@@ -6,7 +6,10 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::StoreError;
 
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite/0001_sessions.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/sqlite/0001_sessions.sql"),
+    include_str!("../../migrations/sqlite/0002_pins.sql"),
+];
 
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     migrate_with(connection, path, MIGRATIONS)

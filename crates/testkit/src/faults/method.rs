@@ -26,10 +26,16 @@ pub enum Method {
     Tokens,
     AddToken,
     RemoveToken,
+    PinSession,
+    Pinned,
+    PinnedSessions,
+    SearchSessions,
+    Waiting,
+    BranchPoints,
 }
 
 impl Method {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 30] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -54,6 +60,12 @@ impl Method {
         Self::Tokens,
         Self::AddToken,
         Self::RemoveToken,
+        Self::PinSession,
+        Self::Pinned,
+        Self::PinnedSessions,
+        Self::SearchSessions,
+        Self::Waiting,
+        Self::BranchPoints,
     ];
 
     /// Those that serving a chat calls; the rest belongs to other commands or to the start of the process.
@@ -82,7 +94,13 @@ impl Method {
             | Self::UsageOfSession
             | Self::Tokens
             | Self::AddToken
-            | Self::RemoveToken => false,
+            | Self::RemoveToken
+            | Self::PinSession
+            | Self::Pinned
+            | Self::PinnedSessions
+            | Self::SearchSessions
+            | Self::Waiting
+            | Self::BranchPoints => false,
         }
     }
 }

@@ -1,0 +1,49 @@
+// A dialog on the browser's own `<dialog>`: it traps the focus, closes with Escape and gives the focus back.
+
+import { X } from 'lucide-react'
+import { useEffect, useId, useRef, type ReactNode } from 'react'
+import { useTexts } from '../i18n'
+import { IconButton } from './button'
+
+interface DialogProps {
+  title: string
+  open: boolean
+  onClose: () => void
+  children: ReactNode
+  kind?: 'center' | 'sheet'
+}
+
+export function Dialog({ title, open, onClose, children, kind = 'center' }: DialogProps) {
+  const t = useTexts()
+  const place = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    const dialog = place.current
+    if (!dialog) return
+    if (open && !dialog.open) dialog.showModal()
+    if (!open && dialog.open) dialog.close()
+  }, [open])
+  return (
+    <dialog
+      ref={place}
+      className={`dialog dialog-${kind}`}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onMouseDown={(event) => {
+        if (event.target === place.current) place.current?.close()
+      }}
+    >
+      {open && (
+        <div className="dialog-body">
+          <header>
+            <h2 id={titleId}>{title}</h2>
+            <IconButton label={t.close} size="small" onClick={onClose}>
+              <X size={16} />
+            </IconButton>
+          </header>
+          {children}
+        </div>
+      )}
+    </dialog>
+  )
+}
