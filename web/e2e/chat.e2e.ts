@@ -19,7 +19,7 @@ function script({ text, results }: Asked): Step[] {
     ]
   }
   if (text.includes('ask me')) {
-    return results > 0 ? [{ say: 'Settled.' }] : [{ call: 'conf_approve', input: { actionName: 'Delete the old logs', text: 'logs/*.old' } }]
+    return results > 0 ? [{ say: 'Settled.' }] : [{ call: 'test-approval', input: { actionName: 'Delete the old logs', note: 'logs/*.old' } }]
   }
   if (text.includes('slowly')) return [{ say: 'It begins. ' }, { wait: held.opened }, { say: 'It ends.' }]
   if (text.includes('markdown')) {
@@ -222,6 +222,6 @@ describe('a chat', () => {
     await page.keyboard.press('Escape')
     await page.getByRole('textbox', { name: 'Message' }).fill('/theme')
     await page.keyboard.press('Enter')
-    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark')
+    await until(async () => (await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark')
   })
 })

@@ -1,7 +1,7 @@
 //! `cargo xtask`: the project's own tasks. `cargo xtask test` is what CI runs.
 //!
 //! Every task works on a fresh clone, prints what it does with its time, and leaves nothing outside the target folder
-//! but the packages of `tests/client`.
+//! but the packages of `tests/client` and `web`.
 
 mod bench;
 mod command;
@@ -16,6 +16,9 @@ mod rust_tests;
 mod soak;
 mod steps;
 mod tree;
+mod types;
+mod web;
+mod web_tests;
 
 use std::process::ExitCode;
 
@@ -47,6 +50,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Build `web/dist` and the types of the web interface again
+    Web,
     /// List the tasks
     List,
 }
@@ -72,6 +77,7 @@ fn run(task: Task) -> Result<()> {
             steps.conclude(outcome)
         }
         Task::Soak { name } => soak::run(&Project::find()?, name),
+        Task::Web => web::build(&Project::find()?),
         Task::Bench { arguments } => bench::run(&Project::find()?, &arguments),
         Task::List => {
             Arguments::command().print_long_help()?;
@@ -95,8 +101,10 @@ fn every_step(project: &Project, steps: &mut Steps) -> Result<()> {
     })?;
     cheap_checks(project, steps)?;
     expensive_checks(project, steps)?;
+    steps.run("web", |notes| web::check(project, node.as_ref(), notes))?;
     steps.run("tests", |notes| rust_tests::run(project, node.as_ref(), notes))?;
-    steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))
+    steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))?;
+    steps.run("browser", |notes| web_tests::in_browser(project, node.as_ref(), notes))
 }
 
 fn cheap_checks(project: &Project, steps: &mut Steps) -> Result<()> {

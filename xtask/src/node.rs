@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use crate::command;
 
 /// The oldest release the client packages run on.
-pub const OLDEST: (u32, u32) = (20, 14);
+pub const OLDEST: (u32, u32) = (20, 19);
 
 pub struct Node {
     program: OsString,
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn versions_are_compared_by_number() {
-        assert_eq!(version("v20.14.0\n"), Some((20, 14)));
+        assert_eq!(version("v20.19.0\n"), Some((20, 19)));
         assert!(version("v9.99.0").unwrap() < OLDEST);
         assert!(version("v22.1.0").unwrap() > OLDEST);
         assert_eq!(version("node"), None);

@@ -10,15 +10,25 @@ export interface AgentSummary {
   kind: 'main' | 'sub'
 }
 
+let asked: Promise<readonly AgentSummary[]> | undefined
+
+/** Forget the list: something was changed. */
+export function forgetAgents(): void {
+  asked = undefined
+}
+
 export function useAgents(): readonly AgentSummary[] {
   const [agents, setAgents] = useState<readonly AgentSummary[]>([])
   useEffect(() => {
-    const gone = new AbortController()
-    call<{ agents: AgentSummary[] }>('GET', '/api/agents', { signal: gone.signal }).then(
-      (list) => setAgents(list.agents),
-      () => undefined,
+    let wanted = true
+    asked ??= call<{ agents: AgentSummary[] }>('GET', '/api/agents').then(
+      (list) => list.agents,
+      () => [],
     )
-    return () => gone.abort()
+    void asked.then((list) => wanted && setAgents(list))
+    return () => {
+      wanted = false
+    }
   }, [])
   return agents
 }

@@ -3,7 +3,6 @@
 import { X } from 'lucide-react'
 import { useEffect, useId, useRef, type ReactNode } from 'react'
 import { useTexts } from '../i18n'
-import { IconButton } from './button'
 
 interface DialogProps {
   title: string
@@ -37,9 +36,10 @@ export function Dialog({ title, open, onClose, children, kind = 'center' }: Dial
         <div className="dialog-body">
           <header>
             <h2 id={titleId}>{title}</h2>
-            <IconButton label={t.close} size="small" onClick={onClose}>
+            {/* No tooltip: it would take the Escape that is meant for the dialog. */}
+            <button type="button" className="icon-button icon-button-small" aria-label={t.close} onClick={onClose}>
               <X size={16} />
-            </IconButton>
+            </button>
           </header>
           {children}
         </div>

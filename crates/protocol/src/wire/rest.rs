@@ -12,6 +12,7 @@ use crate::{
 
 /// RFC 9457, with our stable code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     pub title: String,
     pub status: u16,
@@ -20,6 +21,7 @@ pub struct Problem {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionStatus {
     Idle,
@@ -30,6 +32,7 @@ pub enum SessionStatus {
 
 /// A session as lists show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionInfo {
     pub id: SessionId,
@@ -49,6 +52,7 @@ pub struct SessionInfo {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionList {
     pub sessions: Vec<SessionInfo>,
@@ -59,6 +63,7 @@ pub struct SessionList {
 
 /// A question nobody has answered yet, with where it was asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingApproval {
     pub chat_id: SessionId,
@@ -67,12 +72,14 @@ pub struct WaitingApproval {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalList {
     pub approvals: Vec<WaitingApproval>,
 }
 
 /// One answer, or one version of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BranchChoice {
     pub message_id: MessageId,
@@ -81,6 +88,7 @@ pub struct BranchChoice {
 
 /// A message of the active branch that has siblings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BranchPoint {
     /// The one that is shown.
@@ -91,12 +99,14 @@ pub struct BranchPoint {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BranchList {
     pub branches: Vec<BranchPoint>,
 }
 
 /// What the server says about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct About {
     pub version: String,
     /// The model that answers when nobody chooses another.
