@@ -60,13 +60,26 @@ fn version(said: &str) -> Option<(u32, u32)> {
 
 /// `npm ci`, but only when the lock file is not the one that was installed.
 pub fn install_packages(folder: &Path) -> Result<()> {
+    install(folder, &["ci"])
+}
+
+/// The same for packages that have a part per platform: a lock file made on one platform may lack the parts of others,
+/// which `npm ci` refuses. The versions are those of the lock file all the same, and it is not written.
+pub fn install_platform_packages(folder: &Path) -> Result<()> {
+    install(folder, &["install", "--no-save"])
+}
+
+fn install(folder: &Path, how: &[&str]) -> Result<()> {
     let lock = fs::read(folder.join("package-lock.json")).context("no package-lock.json")?;
     let stamp: PathBuf = folder.join("node_modules/.installed-lock.json");
     if fs::read(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
     command::run(
-        Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder),
+        Command::new("npm")
+            .args(how)
+            .args(["--no-audit", "--no-fund", "--loglevel=error"])
+            .current_dir(folder),
     )?;
     fs::write(&stamp, lock).with_context(|| format!("{} cannot be written", stamp.display()))
 }

@@ -33,7 +33,7 @@ pub fn everything(project: &Project, notes: &mut Notes) -> Result<Option<Node>> 
         None => Node::beside(&client)?,
     };
     node::install_packages(&client)?;
-    node::install_packages(&project.root.join("web"))?;
+    node::install_platform_packages(&project.root.join("web"))?;
     Ok(Some(node))
 }
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::ValueEnum;
 
-use crate::{command::cargo, conformance, prepare, project::Project, rust_tests, steps::Steps};
+use crate::{command::cargo, conformance, prepare, project::Project, rust_tests, steps::Steps, web_tests};
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Name {
@@ -17,6 +17,8 @@ pub enum Name {
     Faults,
     /// A run dropped and resumed at every event, by our fold and by the real clients
     Resume,
+    /// Half an hour of streaming in a browser: the heap stays what it was
+    Web,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -77,6 +79,7 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             }
             rust_tests::run_counted(&mut tests, notes)
         }),
+        Name::Web => steps.run("web", |notes| web_tests::soak(project, node.as_ref(), notes)),
         Name::Ignored => steps.run("ignored", |notes| {
             let mut tests = cargo(project);
             tests.args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]);

@@ -24,7 +24,7 @@ pub fn build(project: &Project) -> Result<()> {
     let web = project.root.join("web");
     fs::write(project.root.join(types::FILE), types::typescript()?)?;
     let Some(node) = Node::of_the_machine() else { bail!("no Node of version {:?} or newer", node::OLDEST) };
-    node::install_packages(&web)?;
+    node::install_platform_packages(&web)?;
     bundle(&node, &web, &web.join("dist"))
 }
 

@@ -18,6 +18,14 @@ pub fn units(node: &Node, web: &Path, notes: &mut Notes) -> Result<()> {
 }
 
 pub fn in_browser(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<()> {
+    with_browser(project, node, "e2e/vitest.config.ts", notes)
+}
+
+pub fn soak(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<()> {
+    with_browser(project, node, "e2e/soak.config.ts", notes)
+}
+
+fn with_browser(project: &Project, node: Option<&Node>, config: &str, notes: &mut Notes) -> Result<()> {
     let Some(node) = node else {
         notes.skip("the web interface in a browser: no Node");
         return Ok(());
@@ -29,7 +37,7 @@ pub fn in_browser(project: &Project, node: Option<&Node>, notes: &mut Notes) -> 
     command::run(cargo(project).args(["build", "--workspace", "--bin", "concertino"]))?;
     let mut tests = node.command();
     tests
-        .args(["node_modules/vitest/vitest.mjs", "run", "--config", "e2e/vitest.config.ts"])
+        .args(["node_modules/vitest/vitest.mjs", "run", "--config", config])
         .current_dir(project.root.join("web"))
         .env("CONCERTINO_BINARY", project.target.join("debug/concertino"))
         .env("CHROMIUM", browser);

@@ -23,6 +23,7 @@ import type { ChatMessage } from './message-types'
 import { ModelPicker, type ModelChoice } from './model-picker'
 import { SidePanel } from './side-panel'
 import { StartScreen } from './start-screen'
+import { SteerBox } from './steer-box'
 import { TroubleNotice, ConnectionNotice } from './notices'
 import type { Command } from './suggestions'
 import type { Choices } from './transport'
@@ -154,7 +155,9 @@ export function Conversation({ id, initial, known, readOnly }: ConversationProps
             </header>
           )}
           <ConnectionNotice connection={chat.connection} />
-          {empty && !busy ? (
+          {empty && !busy && readOnly ? (
+            <div className="centre quiet">{t.loading}</div>
+          ) : empty && !busy ? (
             <StartScreen composer={composerBox} onExample={(text) => send(text, [])} notices={notices} />
           ) : (
             <>
@@ -169,6 +172,7 @@ export function Conversation({ id, initial, known, readOnly }: ConversationProps
                 loadEarlier={chat.loadEarlier}
                 footer={notices}
               />
+              {readOnly && busy && <SteerBox id={id} onStop={stop} />}
               {composerBox && (
                 <div className="composer-frame">
                   <DemoBanner compact />
@@ -180,7 +184,7 @@ export function Conversation({ id, initial, known, readOnly }: ConversationProps
         </section>
         {panel && !readOnly && (
           <aside className="panel" aria-label={t.details}>
-            <SidePanel messages={messages} lanes={chat.lanes} busy={busy} onOpenAgent={openAgent} />
+            <SidePanel chatId={id} messages={messages} lanes={chat.lanes} busy={busy} onOpenAgent={openAgent} />
           </aside>
         )}
       </div>

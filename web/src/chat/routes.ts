@@ -54,3 +54,8 @@ export async function queueMessage(id: string, text: string, files: FileUIPart[]
   // The run goes on without this reader; the page follows it by resuming.
   leave.abort()
 }
+
+/** Says something to the agent at work in this chat; a sub-agent's chat works the same. */
+export async function steer(id: string, text: string): Promise<void> {
+  await call('POST', path`/api/chat/${id}/message`, { body: { text } })
+}

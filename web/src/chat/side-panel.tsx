@@ -1,24 +1,28 @@
 // Beside the chat: the plan, the agents at work, the files and what it cost. A section without content is not there.
 
-import { Bot, ListChecks, Paperclip, ReceiptText } from 'lucide-react'
+import { Bot, ListChecks, Paperclip, ReceiptText, Square } from 'lucide-react'
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import type { Usage } from '../api/types.gen'
 import { formatCount, useTexts } from '../i18n'
+import { IconButton } from '../ui/button'
 import { agentTree, type AgentNode } from './agent-tree'
+import { useMadeFiles, useSpending } from './extras'
 import { latestPlan, type ChatMessage } from './message-types'
 import { AgentStateMark, agentStateText } from './parts/agent-state'
 import { FilePart } from './parts/file-part'
 import { Checklist } from './parts/plan-card'
+import { stopRun } from './routes'
 import type { SubAgentLanes } from './sub-agent-lane'
 
 interface SidePanelProps {
+  chatId: string
   messages: ChatMessage[]
   lanes: SubAgentLanes
   busy: boolean
   onOpenAgent: (chatId: string, name: string) => void
 }
 
-export function SidePanel({ messages, lanes, busy, onOpenAgent }: SidePanelProps) {
+export function SidePanel({ chatId, messages, lanes, busy, onOpenAgent }: SidePanelProps) {
   const t = useTexts()
   const beat = useBeat(busy)
   const plan = useMemo(() => latestPlan(messages), [messages])
@@ -27,7 +31,10 @@ export function SidePanel({ messages, lanes, busy, onOpenAgent }: SidePanelProps
   const tree = useMemo(() => agentTree(messages, (call) => lanes.message(call)), [messages, lanes, beat])
   const files = useMemo(() => messages.flatMap((message) => message.parts.filter((part) => part.type === 'file')), [messages])
   const usage = useMemo(() => sumUsage(messages), [messages])
-  const empty = !plan && tree.length === 0 && files.length === 0 && usage.totalTokens === 0
+  const made = useMadeFiles(chatId, busy)
+  const spending = useSpending(chatId, busy)
+  const count = files.length + made.length
+  const empty = !plan && tree.length === 0 && count === 0 && usage.totalTokens === 0
   return (
     <div className="panel-content">
       {empty && <p className="panel-empty">{t.nothingInPanel}</p>}
@@ -41,9 +48,12 @@ export function SidePanel({ messages, lanes, busy, onOpenAgent }: SidePanelProps
           <Tree nodes={tree} onOpen={onOpenAgent} />
         </Section>
       )}
-      {files.length > 0 && (
-        <Section title={t.files} icon={<Paperclip size={15} />} note={String(files.length)}>
+      {count > 0 && (
+        <Section title={t.files} icon={<Paperclip size={15} />} note={String(count)}>
           <div className="panel-files">
+            {made.map((file) => (
+              <FilePart key={file.id} file={{ url: `/api/artifacts/${encodeURIComponent(file.id)}`, mediaType: 'application/octet-stream', filename: file.name }} size={file.bytes} />
+            ))}
             {files.map((file, at) => (
               <FilePart key={at} file={file} />
             ))}
@@ -57,6 +67,12 @@ export function SidePanel({ messages, lanes, busy, onOpenAgent }: SidePanelProps
             {usage.cachedInputTokens > 0 && <Fact name={t.tokensCached} value={usage.cachedInputTokens} sub />}
             <Fact name={t.tokensOut} value={usage.outputTokens} />
             {usage.reasoningTokens > 0 && <Fact name={t.tokensReasoning} value={usage.reasoningTokens} sub />}
+            {spending !== undefined && (
+              <div>
+                <dt>{t.cost}</dt>
+                <dd>{new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 4 }).format(spending)}</dd>
+              </div>
+            )}
           </dl>
         </Section>
       )}
@@ -92,6 +108,7 @@ function Tree({ nodes, onOpen }: { nodes: AgentNode[]; onOpen: (chatId: string, 
     <ul className="tree">
       {nodes.map((node) => (
         <li key={node.call}>
+          <div className="tree-row">
           <button
             type="button"
             className="tree-node"
@@ -107,6 +124,12 @@ function Tree({ nodes, onOpen }: { nodes: AgentNode[]; onOpen: (chatId: string, 
                 .join(' · ')}
             </span>
           </button>
+            {node.chatId && node.state === 'running' && (
+              <IconButton label={t.stopAgent} size="small" onClick={() => node.chatId && void stopRun(node.chatId).catch(() => undefined)}>
+                <Square size={12} />
+              </IconButton>
+            )}
+          </div>
           {node.children.length > 0 && <Tree nodes={node.children} onOpen={onOpen} />}
         </li>
       ))}

@@ -10,13 +10,13 @@ interface FileShape {
   filename?: string | undefined
 }
 
-export function FilePart({ file }: { file: FileShape }) {
+export function FilePart({ file, size: bytes }: { file: FileShape; size?: number }) {
   const t = useTexts()
   const name = file.filename ?? file.mediaType
   const picture = inlineImage(file.url) ?? (isOwn(file.url) && file.mediaType.startsWith('image/') ? file.url : undefined)
   if (picture) return <img className="file-image" src={picture} alt={name} loading="lazy" />
   const href = isOwn(file.url) || file.url.startsWith('data:') ? file.url : safeLink(file.url)
-  const size = file.url.startsWith('data:') ? formatSize(Math.round((file.url.length - file.url.indexOf(',')) * 0.75)) : undefined
+  const size = bytes !== undefined ? formatSize(bytes) : file.url.startsWith('data:') ? formatSize(Math.round((file.url.length - file.url.indexOf(',')) * 0.75)) : undefined
   const inside = (
     <>
       <FileIcon size={16} aria-hidden />
