@@ -5,13 +5,22 @@
 
 pub mod refusal;
 
-use std::{error::Error as _, time::Duration};
+mod client;
+mod connect;
+mod exchange;
+
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures::FutureExt;
-use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, header, redirect};
-use tokio::time::{Instant, timeout_at};
+use http::{HeaderMap, StatusCode, header};
+use tokio::time::{Instant, timeout, timeout_at};
+use url::Url;
 
+pub use self::{
+    client::{Client, Request},
+    exchange::Response,
+};
 use crate::{
     model::{ModelError, TimeLimit},
     retry::{self, Failure, Limits},
@@ -43,23 +52,7 @@ pub fn install_tls() {
 /// A client for the server at `base`. Clones share their connections: make one per server.
 pub fn client(base: &Url, limits: &Limits) -> Result<Client, SetupError> {
     install_tls();
-    let mut builder = Client::builder()
-        .connect_timeout(limits.connect)
-        .redirect(redirect::Policy::none())
-        .tcp_nodelay(true)
-        .no_gzip()
-        .user_agent(concat!("concertino/", env!("CARGO_PKG_VERSION")));
-    if is_loopback(base) {
-        builder = builder.no_proxy();
-    }
-    if base.scheme() == "http" {
-        // Nothing will be encrypted: do not load the system's certificates, which may not even exist.
-        builder = builder.tls_certs_only([]);
-    }
-    builder.build().map_err(|error| {
-        tracing::warn!(cause = error.source(), "the HTTP client for a model could not be set up");
-        SetupError::Client
-    })
+    Client::new(base, limits, is_loopback(base))
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -68,14 +61,10 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 /// One attempt. Only an answer with a 2xx status comes back; `key` is hidden wherever the server repeats it.
-pub async fn send(
-    request: RequestBuilder,
-    deadline: Instant,
-    key: Option<&str>,
-) -> Result<Response, Failure> {
+pub async fn send(request: Request, deadline: Instant, key: Option<&str>) -> Result<Response, Failure> {
     let response = match timeout_at(deadline, request.send()).await {
         Err(_) => return Err(ModelError::TimedOut(TimeLimit::FirstByte).into()),
-        Ok(Err(error)) => return Err(unsent(&error).into()),
+        Ok(Err(error)) => return Err(error.into()),
         Ok(Ok(response)) => response,
     };
     if response.status().is_success() {
@@ -117,30 +106,36 @@ pub async fn whole_body(
     Ok(Some(body.freeze()))
 }
 
-/// Reads the end of a body if it is already there, so that the connection can serve the next call. Never waits.
-pub fn read_end_if_there(response: &mut Response) {
-    while let Some(Ok(Some(_))) = response.chunk().now_or_never() {}
-}
-
-/// Why a request got no answer at all. The cause goes to the log without its URL.
-fn unsent(error: &reqwest::Error) -> ModelError {
-    tracing::debug!(cause = error.source(), "a model's server gave no answer");
-    match (error.is_connect(), error.is_timeout()) {
-        (true, true) => ModelError::TimedOut(TimeLimit::Connect),
-        (true, false) => ModelError::Unreachable,
-        (false, true) => ModelError::TimedOut(TimeLimit::FirstByte),
-        (false, false) => ModelError::Cut,
+/// Reads the end of a body that has told all, so that the connection can serve the next call. Never makes the
+/// caller wait.
+pub fn read_end(mut response: Response) {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    loop {
+        match response.chunk().now_or_never() {
+            Some(Ok(Some(_))) => {}
+            Some(Ok(None) | Err(_)) => return,
+            None => break,
+        }
     }
+    response.client().spawn(async move {
+        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+        if timeout(PATIENCE, rest).await.is_err() {
+            tracing::debug!("a model's server kept its answer open after the end");
+        }
+    });
 }
 
 async fn refused(mut response: Response, deadline: Instant, key: Option<&str>) -> Failure {
     let status = response.status();
-    let text = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
-    let retry_after =
-        text(header::RETRY_AFTER).and_then(|value| retry::retry_after(value, text(header::DATE)));
+    let retry_after = retry_after(response.headers());
     let body = error_body(&mut response, deadline).await;
     let error = refusal::from_status(status.as_u16(), &body, reason(status), key, retry_after);
     Failure { error, retry_after }
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    text(header::RETRY_AFTER).and_then(|value| retry::retry_after(value, text(header::DATE)))
 }
 
 /// As much of the body as matters. What does not come is done without: the status says enough.

@@ -5,6 +5,7 @@
 pub mod demo;
 pub mod http;
 pub mod model;
+mod mould;
 pub mod openai;
 pub mod retry;
 pub mod scripted;

@@ -81,6 +81,25 @@ pub enum ModelEvent {
     Finished(FinishReason),
 }
 
+impl ModelEvent {
+    /// Takes the next delta in, if it goes on where this one ends.
+    pub fn join(&mut self, next: &Self) -> bool {
+        match (self, next) {
+            (Self::Text(text), Self::Text(more)) | (Self::Reasoning(text), Self::Reasoning(more)) => {
+                text.push_str(more);
+                true
+            }
+            (Self::ToolDelta { index, delta }, Self::ToolDelta { index: other, delta: more })
+                if index == other =>
+            {
+                delta.push_str(more);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Each text is a sentence for a person: what happened and what to do, without keys, hosts or stack traces.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {

@@ -12,15 +12,16 @@ mod wire;
 
 use std::{fmt, sync::Arc};
 
-use futures::{FutureExt, StreamExt, future, stream as streams};
-use reqwest::{
-    Client, Url,
-    header::{AUTHORIZATION, HeaderValue},
+use ::http::{
+    HeaderValue,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, InvalidHeaderValue},
 };
+use futures::{FutureExt, StreamExt, future, stream as streams};
+use url::Url;
 
 use self::call::Call;
 use crate::{
-    http::{self, SetupError},
+    http::{self, Client, SetupError},
     model::{Model, ModelError, ModelRequest, ModelStream},
     retry::Limits,
 };
@@ -121,19 +122,19 @@ fn base_url(settings: &OpenAiSettings) -> Result<Url, SetupError> {
     }
 }
 
-fn bearer(key: &str) -> Result<HeaderValue, reqwest::header::InvalidHeaderValue> {
+fn bearer(key: &str) -> Result<HeaderValue, InvalidHeaderValue> {
     let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim()))?;
     value.set_sensitive(true);
     Ok(value)
 }
 
 impl Server {
-    fn post(&self, body: bytes::Bytes) -> reqwest::RequestBuilder {
+    fn post(&self, body: bytes::Bytes) -> http::Request {
         let mut request = self
             .client
-            .post(self.url.clone())
-            .header(reqwest::header::CONTENT_TYPE, "application/json")
-            .header(reqwest::header::ACCEPT, "text/event-stream")
+            .post(&self.url)
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .header(ACCEPT, HeaderValue::from_static("text/event-stream"))
             .body(body);
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization.clone());

@@ -86,7 +86,11 @@ impl Model for Scripted {
         stream::unfold((acts, live), |(mut acts, live)| async move {
             loop {
                 match acts.pop_front()? {
-                    Act::Say(event) => return Some((Ok(event), (acts, live))),
+                    Act::Say(event) => {
+                        // What is said arrives piece by piece, as over a network.
+                        tokio::task::yield_now().await;
+                        return Some((Ok(event), (acts, live)));
+                    }
                     Act::Fail(error) => return Some((Err(error), (VecDeque::new(), live))),
                     Act::Wait(gate) => gate.pass().await,
                 }

@@ -15,7 +15,7 @@ mod writer;
 
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, config::DbConfig};
 
 use crate::StoreError;
 use reader::Readers;
@@ -58,6 +58,8 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
          PRAGMA cache_size = -2048;
          PRAGMA wal_autocheckpoint = 4000;",
     )?;
+    // Otherwise statements are planned anew whenever a value is bound that an index might like.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
 }

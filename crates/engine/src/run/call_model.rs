@@ -18,8 +18,8 @@ use crate::{
     session::log::LogWriter,
 };
 
-/// What is ready together is appended together.
-const READY: usize = 32;
+/// What is ready together is appended together, and neighbouring deltas of it are one.
+const READY: usize = 256;
 
 /// A call whose arguments are still arriving.
 struct OpenCall {
@@ -46,7 +46,7 @@ pub(crate) async fn call_model(
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
             events = stream.next() => events.ok_or(ModelError::Cut)?,
         };
-        for event in events {
+        for event in joined(events) {
             match event? {
                 ModelEvent::Text(delta) => frame.say(SegmentKind::Text, delta)?,
                 ModelEvent::Reasoning(delta) => frame.say(SegmentKind::Reasoning, delta)?,
@@ -95,6 +95,20 @@ pub(crate) async fn call_model(
         writer.append(frame.take(), Vec::new()).await?;
     }
     Ok(said)
+}
+
+/// Deltas that arrived together and continue each other, as one: told, stored and read once instead of many times.
+fn joined(
+    events: Vec<Result<ModelEvent, ModelError>>,
+) -> impl Iterator<Item = Result<ModelEvent, ModelError>> {
+    let mut events = events.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let mut event = events.next()?;
+        if let Ok(event) = &mut event {
+            while events.next_if(|next| next.as_ref().is_ok_and(|next| event.join(next))).is_some() {}
+        }
+        Some(event)
+    })
 }
 
 fn request(run: &RunCtx, frame: &Frame, offer: Offer) -> ModelRequest {

@@ -5,8 +5,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use ::http::header::CONTENT_TYPE;
 use bytes::Bytes;
-use reqwest::{Response, header::CONTENT_TYPE};
 use tokio::time::{Instant, sleep};
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
     stream::{Progress, Reader},
 };
 use crate::{
-    http,
+    http::{self, Response},
     model::{ModelError, ModelEvent, TimeLimit},
     retry::{self, Failure, Limits},
     sse_decode::MAX_EVENT_BYTES,
@@ -97,7 +97,9 @@ impl Call {
             Some(answer) => {
                 if answer.read(&self.server.limits, &mut self.events).await? == Progress::Done {
                     self.over = true;
-                    self.answer = None;
+                    if let Some(answer) = self.answer.take() {
+                        http::read_end(answer.response);
+                    }
                 }
             }
         }
@@ -165,10 +167,7 @@ impl Answer {
         match feed.step(events)? {
             Step::Spoke => return Ok(Progress::More),
             Step::Dry => {}
-            Step::Done => {
-                http::read_end_if_there(&mut self.response);
-                return Ok(Progress::Done);
-            }
+            Step::Done => return Ok(Progress::Done),
         }
         match http::next_chunk(&mut self.response, self.deadline, self.limit).await {
             Ok(Some(chunk)) => {

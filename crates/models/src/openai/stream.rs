@@ -10,11 +10,12 @@ use protocol::{FinishReason, Usage};
 
 use super::{
     calls::Calls,
-    wire::{self, Answer, Delta, Text},
+    wire::{self, Answer, Delta},
 };
 use crate::{
     http::refusal,
     model::{ModelError, ModelEvent},
+    mould::Mould,
 };
 
 #[derive(Debug, Default)]
@@ -24,6 +25,8 @@ pub struct Reader {
     finish: Option<FinishReason>,
     /// Hidden wherever the server repeats it.
     key: Option<String>,
+    /// The form of the last event that held text and nothing else.
+    mould: Option<Mould>,
 }
 
 /// What an event left to do.
@@ -42,6 +45,10 @@ impl Reader {
 
     /// Reads the data of one event of a stream.
     pub fn event(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<Progress, ModelError> {
+        if let Some(text) = self.mould.as_ref().and_then(|mould| mould.text(data)) {
+            push(text, ModelEvent::Text, events);
+            return Ok(Progress::More);
+        }
         let data = data.trim_ascii();
         if data == b"[DONE]" {
             return Ok(Progress::Done);
@@ -91,15 +98,20 @@ impl Reader {
             let error = serde_json::from_slice(data).unwrap_or_default();
             return Err(refusal::in_stream(&error, self.key.as_deref()));
         }
+        let mut only_text = answer.usage.is_none();
         if let Some(usage) = answer.usage {
             self.usage = Some(usage.as_ref().into());
         }
         let Some(choice) = answer.choices.0 else { return Ok(false) };
-        if let Some(delta) = choice.delta.or(choice.message) {
-            self.delta(*delta, events);
-        }
         if !choice.finish_reason.0.is_empty() {
             self.finish = Some(wire::finish_reason(&choice.finish_reason.0));
+            only_text = false;
+        }
+        if let Some(delta) = choice.delta.or(choice.message) {
+            if only_text {
+                self.mould = delta.only_text().and_then(|text| Mould::of(data, text));
+            }
+            self.delta(*delta, events);
         }
         Ok(true)
     }
@@ -107,17 +119,17 @@ impl Reader {
     fn delta(&mut self, delta: Delta<'_>, events: &mut VecDeque<ModelEvent>) {
         let reasoning =
             if delta.reasoning_content.0.is_empty() { delta.reasoning } else { delta.reasoning_content };
-        push(reasoning, ModelEvent::Reasoning, events);
-        push(delta.content, ModelEvent::Text, events);
-        push(delta.refusal, ModelEvent::Text, events);
+        push(&reasoning.0, ModelEvent::Reasoning, events);
+        push(&delta.content.0, ModelEvent::Text, events);
+        push(&delta.refusal.0, ModelEvent::Text, events);
         if let Some(pieces) = delta.tool_calls {
             self.calls.take(pieces, events);
         }
     }
 }
 
-fn push(text: Text<'_>, event: fn(String) -> ModelEvent, events: &mut VecDeque<ModelEvent>) {
-    if !text.0.is_empty() {
-        events.push_back(event(text.0.into_owned()));
+fn push(text: &str, event: fn(String) -> ModelEvent, events: &mut VecDeque<ModelEvent>) {
+    if !text.is_empty() {
+        events.push_back(event(text.to_owned()));
     }
 }

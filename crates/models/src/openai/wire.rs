@@ -51,6 +51,14 @@ pub struct Delta<'a> {
     pub tool_calls: Option<Vec<CallDelta<'a>>>,
 }
 
+impl Delta<'_> {
+    /// The text, if there is nothing else.
+    pub fn only_text(&self) -> Option<&str> {
+        let others = [&self.reasoning_content, &self.reasoning, &self.refusal];
+        (self.tool_calls.is_none() && others.iter().all(|text| text.0.is_empty())).then_some(&*self.content.0)
+    }
+}
+
 #[derive(Deserialize)]
 pub struct CallDelta<'a> {
     #[serde(default)]

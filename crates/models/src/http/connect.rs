@@ -1,0 +1,115 @@
+//! How a connection to a model's server is opened: directly, encrypted, or through the proxy of the environment.
+
+use std::time::Duration;
+
+use http::{HeaderValue, Uri};
+use http_body_util::Full;
+use hyper::client::conn::http1;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::{
+        legacy::connect::{HttpConnector, proxy::Tunnel},
+        proxy::matcher::{Intercept, Matcher},
+    },
+    rt::TokioIo,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tower::{Service, ServiceExt};
+
+use super::{SetupError, exchange::Connection};
+
+/// How much of a request's head or an answer is held at once; larger bodies go through in pieces.
+const BUFFER: usize = 16 * 1024;
+
+/// Where connections go and what lies between.
+pub(super) enum Route {
+    Plain(HttpConnector),
+    /// The proxy is told the whole address of each request.
+    Forwarded {
+        connector: HttpConnector,
+        proxy: Uri,
+        authorization: Option<HeaderValue>,
+    },
+    Encrypted(HttpsConnector<HttpConnector>),
+    Tunnelled(HttpsConnector<Tunnel<HttpConnector>>),
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+impl Route {
+    pub(super) fn new(origin: &Uri, limit: Duration, direct: bool) -> Result<Self, SetupError> {
+        let mut connector = HttpConnector::new();
+        connector.enforce_http(false);
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(limit));
+        let proxy = if direct { None } else { Matcher::from_env().intercept(origin) };
+        if origin.scheme() == Some(&http::uri::Scheme::HTTP) {
+            return Ok(match proxy {
+                None => Self::Plain(connector),
+                Some(proxy) => Self::Forwarded {
+                    connector,
+                    authorization: proxy.basic_auth().cloned(),
+                    proxy: proxy.uri().clone(),
+                },
+            });
+        }
+        let builder = HttpsConnectorBuilder::new().try_with_platform_verifier().map_err(|error| {
+            tracing::warn!(%error, "the root certificates could not be read");
+            SetupError::Client
+        })?;
+        let builder = builder.https_only().enable_http1();
+        Ok(match proxy {
+            None => Self::Encrypted(builder.wrap_connector(connector)),
+            Some(proxy) => Self::Tunnelled(builder.wrap_connector(tunnel(&proxy, connector))),
+        })
+    }
+
+    /// Requests name the whole address, and this is how the proxy knows us.
+    pub(super) fn forwards(&self) -> Option<Option<&HeaderValue>> {
+        match self {
+            Self::Forwarded { authorization, .. } => Some(authorization.as_ref()),
+            _ => None,
+        }
+    }
+
+    pub(super) async fn open(&self, origin: &Uri) -> Result<Connection, BoxError> {
+        match self {
+            Self::Plain(connector) => {
+                let stream = call(connector, origin).await?;
+                shake_hands(stream.into_inner()).await
+            }
+            Self::Forwarded { connector, proxy, .. } => {
+                let stream = call(connector, proxy).await?;
+                shake_hands(stream.into_inner()).await
+            }
+            Self::Encrypted(connector) => shake_hands(TokioIo::new(call(connector, origin).await?)).await,
+            Self::Tunnelled(connector) => shake_hands(TokioIo::new(call(connector, origin).await?)).await,
+        }
+    }
+}
+
+fn tunnel(proxy: &Intercept, connector: HttpConnector) -> Tunnel<HttpConnector> {
+    let tunnel = Tunnel::new(proxy.uri().clone(), connector);
+    match proxy.basic_auth() {
+        Some(authorization) => tunnel.with_auth(authorization.clone()),
+        None => tunnel,
+    }
+}
+
+async fn call<C>(connector: &C, to: &Uri) -> Result<C::Response, BoxError>
+where
+    C: Service<Uri> + Clone,
+    C::Error: Into<BoxError>,
+{
+    connector.clone().oneshot(to.clone()).await.map_err(Into::into)
+}
+
+async fn shake_hands(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+) -> Result<Connection, BoxError> {
+    let (sender, driver) = http1::Builder::new()
+        .max_buf_size(BUFFER)
+        .handshake::<_, Full<bytes::Bytes>>(TokioIo::new(stream))
+        .await?;
+    Ok(Connection::new(sender, Box::pin(driver)))
+}
