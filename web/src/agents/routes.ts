@@ -8,6 +8,16 @@ export interface AgentSummary {
   displayName: string
   description: string
   kind: 'main' | 'sub'
+  tools?: string[]
+  allowedSubAgents?: string[]
+  maxDepth?: number
+  maxSteps?: number
+  enabled?: boolean
+  /** Why it cannot be used at present. */
+  unavailable?: string
+  prompt?: string
+  /** Defined by this workspace, not by the program. */
+  workspace?: string
 }
 
 let asked: Promise<readonly AgentSummary[]> | undefined

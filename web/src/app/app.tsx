@@ -20,6 +20,7 @@ import { isDark, preferences, setPreferences, usePreferences } from './preferenc
 import { go, useRoute } from './router'
 import { isMac, useShortcut } from './shortcuts'
 
+const AgentsPage = lazy(() => import('../agents/agents-page').then((module) => ({ default: module.AgentsPage })))
 const SettingsPage = lazy(() => import('../settings/settings-page').then((module) => ({ default: module.SettingsPage })))
 
 export function App() {
@@ -122,13 +123,14 @@ function Place({ freshId }: { freshId: string }) {
   const route = useRoute()
   switch (route.page) {
     case 'start':
-      return <ChatPage key={freshId} id={freshId} fresh />
+      return <ChatPage key={freshId} id={freshId} fresh agent={route.agent} />
     case 'chat':
       // The chat that was just begun keeps its place on the screen when it gets its address.
       return <ChatPage key={route.id} id={route.id} fresh={route.id === freshId} />
     case 'settings':
       return <SettingsPage />
     case 'agents':
+      return <AgentsPage name={route.name} />
     case 'missing':
       return (
         <div className="centre">

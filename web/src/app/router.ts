@@ -3,7 +3,7 @@
 import { useSyncExternalStore } from 'react'
 
 export type Route =
-  | { page: 'start' }
+  | { page: 'start'; agent?: string }
   | { page: 'chat'; id: string; agent?: string }
   | { page: 'agents'; name?: string }
   | { page: 'settings' }
@@ -22,11 +22,11 @@ export function routeOf(address: string): Route {
     return { page: 'missing' }
   }
   const [first, second, ...rest] = words
-  if (first === undefined) return { page: 'start' }
+  const asked = url.searchParams.get('agent')
+  if (first === undefined) return { page: 'start', ...(asked ? { agent: asked } : {}) }
   if (rest.length > 0) return { page: 'missing' }
   if (first === 'c' && second) {
-    const agent = url.searchParams.get('agent')
-    return { page: 'chat', id: second, ...(agent ? { agent } : {}) }
+    return { page: 'chat', id: second, ...(asked ? { agent: asked } : {}) }
   }
   if (first === 'agents') return { page: 'agents', ...(second ? { name: second } : {}) }
   if (first === 'settings' && !second) return { page: 'settings' }
@@ -36,6 +36,7 @@ export function routeOf(address: string): Route {
 export function addressOf(route: Route): string {
   switch (route.page) {
     case 'start':
+      return route.agent ? `/?agent=${encodeURIComponent(route.agent)}` : '/'
     case 'missing':
       return '/'
     case 'chat':

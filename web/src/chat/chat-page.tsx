@@ -15,7 +15,15 @@ export const begunChats = new Set<string>()
 
 type Loaded = { state: 'loading' } | { state: 'failed'; text: string } | { state: 'ready'; messages: ChatMessage[]; known: boolean }
 
-export function ChatPage({ id, fresh: isNew, readOnly = false }: { id: string; fresh: boolean; readOnly?: boolean }) {
+interface ChatPageProps {
+  id: string
+  fresh: boolean
+  readOnly?: boolean
+  /** The agent a new chat begins with. */
+  agent?: string | undefined
+}
+
+export function ChatPage({ id, fresh: isNew, readOnly = false, agent }: ChatPageProps) {
   const t = useTexts()
   const [fresh] = useState(() => isNew && !begunChats.has(id))
   const [loaded, setLoaded] = useState<Loaded>(fresh ? { state: 'ready', messages: [], known: false } : { state: 'loading' })
@@ -54,5 +62,5 @@ export function ChatPage({ id, fresh: isNew, readOnly = false }: { id: string; f
       </div>
     )
   }
-  return <Conversation id={id} initial={loaded.messages} known={loaded.known} readOnly={readOnly} />
+  return <Conversation id={id} initial={loaded.messages} known={loaded.known} readOnly={readOnly} firstAgent={agent} />
 }

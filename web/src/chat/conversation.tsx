@@ -4,7 +4,7 @@ import { Menu as MenuIcon, PanelRight } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useAgents } from '../agents/routes'
 import { usePreferences, setPreferences } from '../app/preferences'
-import { go } from '../app/router'
+import { go, useRoute } from '../app/router'
 import { useShortcut } from '../app/shortcuts'
 import { usePage } from '../app/page-context'
 import { useTexts } from '../i18n'
@@ -34,18 +34,20 @@ interface ConversationProps {
   initial: ChatMessage[]
   known: boolean
   readOnly: boolean
+  firstAgent?: string | undefined
 }
 
-export function Conversation({ id, initial, known, readOnly }: ConversationProps) {
+export function Conversation({ id, initial, known, readOnly, firstAgent }: ConversationProps) {
   const t = useTexts()
   const page = usePage()
   const { panel } = usePreferences()
   const info = useSession(id)
   const agents = useAgents()
   const composer = useRef<ComposerHandle>(null)
-  const [agent, setAgent] = useState<string>()
+  const [agent, setAgent] = useState(firstAgent)
   const [model, setModel] = useState<ModelChoice>()
-  const [drill, setDrill] = useState<{ chatId: string; name: string }>()
+  const route = useRoute()
+  const drill = !readOnly && route.page === 'chat' && route.id === id ? route.agent : undefined
   const chosen = useRef<Choices>({})
   chosen.current = { ...(agent ? { agentId: agent } : {}), ...(model ? { chatModelId: model.id, chatModelSource: model.source } : {}) }
   const choices = useCallback(() => chosen.current, [])
@@ -72,7 +74,16 @@ export function Conversation({ id, initial, known, readOnly }: ConversationProps
     if (!readOnly && matchMedia('(min-width: 900px)').matches) composer.current?.focus()
   }, [readOnly])
 
-  const openAgent = useCallback((chatId: string, name: string) => setDrill({ chatId, name }), [])
+  // An agent opened from within another agent's conversation takes its place beside the same chat.
+  const mainId = readOnly && route.page === 'chat' ? route.id : id
+  const names = useRef(new Map<string, string>())
+  const openAgent = useCallback(
+    (chatId: string, name: string) => {
+      names.current.set(chatId, name)
+      go({ page: 'chat', id: mainId, agent: chatId })
+    },
+    [mainId],
+  )
   const surroundings = useMemo<ChatSurroundings>(
     () => ({ chatId: id, lanes: chat.lanes, readOnly, answer: chat.answer, openAgent }),
     [id, chat.lanes, readOnly, chat.answer, openAgent],
@@ -189,8 +200,8 @@ export function Conversation({ id, initial, known, readOnly }: ConversationProps
         )}
       </div>
       {!readOnly && (
-        <Dialog kind="sheet" title={drill ? t.agentConversation(drill.name) : ''} open={drill !== undefined} onClose={() => setDrill(undefined)}>
-          {drill && <ChatPage key={drill.chatId} id={drill.chatId} fresh={false} readOnly />}
+        <Dialog kind="sheet" title={drill ? t.agentConversation(names.current.get(drill) ?? t.subAgent) : ''} open={drill !== undefined} onClose={() => go({ page: 'chat', id })}>
+          {drill && <ChatPage key={drill} id={drill} fresh={false} readOnly />}
         </Dialog>
       )}
     </ChatContext>

@@ -137,11 +137,15 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, choices, 
     [id, catchUp],
   )
 
-  const began = useCallback(() => {
-    onBegin?.()
-    sessions.begun(id)
+  // The server has begun: the list and the other tabs should know.
+  const streaming = status === 'streaming'
+  useEffect(() => {
+    if (!streaming) return
     tellTabs(id)
-  }, [id, onBegin])
+    void sessions.refreshOne(id).catch(() => undefined)
+  }, [id, streaming])
+
+  const began = useCallback(() => onBegin?.(), [onBegin])
 
   const send = useCallback(
     (text: string, files: FileUIPart[], whenBusy?: 'queue' | 'interrupt') => {

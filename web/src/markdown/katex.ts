@@ -3,13 +3,18 @@
 import katex from 'katex'
 import 'katex/dist/katex.min.css'
 
+/** A formula that KaTeX cannot read stays as it was written; its own error mark would need an inline style. */
 export function draw(text: string, place: HTMLElement, display: boolean): void {
-  katex.render(text, place, {
-    displayMode: display,
-    throwOnError: false,
-    trust: false,
-    strict: 'ignore',
-    maxExpand: 200,
-    maxSize: 20,
-  })
+  try {
+    katex.render(text, place, {
+      displayMode: display,
+      throwOnError: true,
+      trust: false,
+      strict: 'ignore',
+      maxExpand: 200,
+      maxSize: 20,
+    })
+  } catch {
+    place.textContent = text
+  }
 }

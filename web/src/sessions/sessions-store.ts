@@ -98,11 +98,6 @@ class SessionsStore {
     }
   }
 
-  /** A message just went out: the list is looked at again soon. */
-  begun(id: string): void {
-    setTimeout(() => void this.refreshOne(id).catch(() => undefined), 350)
-  }
-
   async rename(id: string, title: string): Promise<void> {
     this.#put(await call<SessionInfo>('PATCH', path`/api/sessions/${id}`, { body: { title } }))
     tellTabs(id)

@@ -1,21 +1,18 @@
 // Settings: appearance, language, tools, keyboard, about.
 
-import { Menu as MenuIcon } from 'lucide-react'
 import { useEffect, useId, useState, type ReactNode } from 'react'
 import { call } from '../api/client'
 import type { ToolSpec } from '../api/types.gen'
 import { setPreferences, usePreferences, type Language, type Theme } from '../app/preferences'
-import { usePage } from '../app/page-context'
 import { useAbout } from '../chat/server-model'
 import { FamilyIcon } from '../chat/family-icon'
 import { useModels } from '../chat/models'
 import { formatCount, useTexts } from '../i18n'
-import { IconButton } from '../ui/button'
+import { PageHead } from '../ui/page-head'
 import { ShortcutList } from './shortcut-list'
 
 export function SettingsPage() {
   const t = useTexts()
-  const page = usePage()
   const { theme, language } = usePreferences()
   const about = useAbout()
   const models = useModels()
@@ -24,12 +21,7 @@ export function SettingsPage() {
   }, [t])
   return (
     <div className="page">
-      <header className="page-head">
-        <IconButton label={t.showSidebar} className="only-narrow" onClick={page.openSidebar}>
-          <MenuIcon size={18} />
-        </IconButton>
-        <h1>{t.settings}</h1>
-      </header>
+      <PageHead title={t.settings} />
       <div className="page-body">
         <Group title={t.appearance}>
           <Choice<Theme> label={t.theme} value={theme} onChange={(value) => {
