@@ -41,6 +41,7 @@ describe('a chat', () => {
     await page.goto(stage.url)
     await write(page, 'use two tools')
     await finished(page)
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('')
     const parts = page.locator('.message-agent .parts > *')
     await expect(parts.allTextContents()).resolves.toSatisfy((texts: string[]) => {
       const order = ['Thought', 'Let me look.', 'Look at the clock in Tokyo', 'Look at a wrong clock', 'Both clocks agree.']

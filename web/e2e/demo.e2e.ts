@@ -30,6 +30,7 @@ describe('with the demo model', () => {
     await page.getByRole('button', { name: /What can you do/ }).click()
     await page.getByText('built-in demo model. I am not a language model').waitFor()
     await finished(page)
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('')
     expect(page.url()).toMatch(/\/c\/[\w-]+$/)
     await page.getByRole('link', { name: 'What can you do?' }).waitFor()
     await page.reload()

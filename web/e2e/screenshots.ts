@@ -66,7 +66,7 @@ function script({ text, results }: Asked): Step[] {
 describe('screenshots', () => {
   let stage: Stage
   beforeAll(async () => {
-    stage = await Stage.open({ script })
+    stage = await Stage.open({ script, environment: { CONCERTINO_ENABLE: '' } })
     await mkdir(folder, { recursive: true })
   })
   afterAll(() => stage.close())

@@ -51,7 +51,11 @@ enum Task {
         arguments: Vec<String>,
     },
     /// Build `web/dist` and the types of the web interface again
-    Web,
+    Web {
+        /// Build nothing: run the checks and tests of the web interface alone
+        #[arg(long)]
+        check: bool,
+    },
     /// List the tasks
     List,
 }
@@ -77,7 +81,8 @@ fn run(task: Task) -> Result<()> {
             steps.conclude(outcome)
         }
         Task::Soak { name } => soak::run(&Project::find()?, name),
-        Task::Web => web::build(&Project::find()?),
+        Task::Web { check: false } => web::build(&Project::find()?),
+        Task::Web { check: true } => check_web(&Project::find()?),
         Task::Bench { arguments } => bench::run(&Project::find()?, &arguments),
         Task::List => {
             Arguments::command().print_long_help()?;
@@ -105,6 +110,19 @@ fn every_step(project: &Project, steps: &mut Steps) -> Result<()> {
     steps.run("tests", |notes| rust_tests::run(project, node.as_ref(), notes))?;
     steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))?;
     steps.run("browser", |notes| web_tests::in_browser(project, node.as_ref(), notes))
+}
+
+fn check_web(project: &Project) -> Result<()> {
+    let mut steps = Steps::default();
+    let mut node = None;
+    let outcome = steps
+        .run("prepare", |notes| {
+            node = prepare::everything(project, notes)?;
+            Ok(())
+        })
+        .and_then(|()| steps.run("web", |notes| web::check(project, node.as_ref(), notes)))
+        .and_then(|()| steps.run("browser", |notes| web_tests::in_browser(project, node.as_ref(), notes)));
+    steps.conclude(outcome)
 }
 
 fn cheap_checks(project: &Project, steps: &mut Steps) -> Result<()> {

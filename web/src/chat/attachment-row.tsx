@@ -1,3 +1,5 @@
+// Files that will go with the message, with a way to leave each out.
+
 import { File as FileIcon, X } from 'lucide-react'
 import type { FileUIPart } from 'ai'
 import { useTexts } from '../i18n'

@@ -3,7 +3,7 @@
 
 import { ArrowUp, Clock, Paperclip, Square, Zap } from 'lucide-react'
 import type { FileUIPart } from 'ai'
-import { useEffect, useId, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode, type Ref } from 'react'
+import { useId, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode, type Ref } from 'react'
 import type { AgentSummary } from '../agents/routes'
 import { formatSize, useTexts } from '../i18n'
 import { IconButton } from '../ui/button'
@@ -47,10 +47,6 @@ export function Composer({ ref, draftKey, busy, disabled = false, agents, tools,
   const picker = useRef<HTMLInputElement>(null)
   const listId = useId()
 
-  useEffect(() => {
-    drafts.set(draftKey, text)
-  }, [draftKey, text])
-
   useImperativeHandle(ref, () => ({
     focus: () => area.current?.focus(),
     insert: (more) => {
@@ -92,8 +88,10 @@ export function Composer({ ref, draftKey, busy, disabled = false, agents, tools,
       onCommand(word)
       return
     }
-    onSend(message, files, whenBusy ?? (busy ? 'queue' : undefined))
+    // Before anything else: sending may move the composer to another place on the page.
+    drafts.delete(draftKey)
     setText('')
+    onSend(message, files, whenBusy ?? (busy ? 'queue' : undefined))
     setFiles([])
   }
 
@@ -170,6 +168,7 @@ export function Composer({ ref, draftKey, busy, disabled = false, agents, tools,
         placeholder={dragging ? t.dropHere : busy ? t.composerBusy : t.composerPlaceholder}
         enterKeyHint="send"
         onChange={(event) => {
+          drafts.set(draftKey, event.target.value)
           setText(event.target.value)
           setCaret(event.target.selectionStart)
           setChosen(0)

@@ -1,3 +1,5 @@
+// The suggestions above the composer; the text area keeps the focus.
+
 import type { Suggestion } from './suggestions'
 
 interface SuggestionListProps {

@@ -56,7 +56,7 @@ function Heading({ depth, children }: { depth: number; children: ReactNode }) {
 function list(token: Tokens.List, depth: number): ReactNode {
   const items = token.items.map((item, at) => (
     <li key={at} className={item.task ? 'md-task' : undefined}>
-      {item.task && <input type="checkbox" checked={item.checked === true} readOnly disabled aria-label={item.checked ? 'done' : 'open'} />}
+      {item.task && <input type="checkbox" checked={item.checked === true} readOnly disabled aria-label={item.text.slice(0, 80)} />}
       {renderBlocks(item.tokens.filter((inner) => inner.type !== 'checkbox'), depth + 1)}
     </li>
   ))
@@ -71,7 +71,7 @@ function table(token: Tokens.Table, depth: number): ReactNode {
     </Tag>
   )
   return (
-    <div className="md-table" tabIndex={0} role="group" aria-label="table">
+    <div className="md-table" tabIndex={0}>
       <table>
         <thead>
           <tr>{token.header.map((one, at) => cell('th', one, at))}</tr>

@@ -1,3 +1,5 @@
+// Every key that works on the page.
+
 import { usePage } from '../app/page-context'
 import { useTexts } from '../i18n'
 

@@ -15,11 +15,16 @@ interface DialogProps {
 export function Dialog({ title, open, onClose, children, kind = 'center' }: DialogProps) {
   const t = useTexts()
   const place = useRef<HTMLDialogElement>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
   const titleId = useId()
   useEffect(() => {
     const dialog = place.current
     if (!dialog) return
-    if (open && !dialog.open) dialog.showModal()
+    if (open && !dialog.open) {
+      dialog.showModal()
+      // The title, not the first button: a ring around it would ask to be pressed.
+      heading.current?.focus()
+    }
     if (!open && dialog.open) dialog.close()
   }, [open])
   return (
@@ -35,7 +40,9 @@ export function Dialog({ title, open, onClose, children, kind = 'center' }: Dial
       {open && (
         <div className="dialog-body">
           <header>
-            <h2 id={titleId}>{title}</h2>
+            <h2 id={titleId} ref={heading} tabIndex={-1}>
+              {title}
+            </h2>
             {/* No tooltip: it would take the Escape that is meant for the dialog. */}
             <button type="button" className="icon-button icon-button-small" aria-label={t.close} onClick={onClose}>
               <X size={16} />

@@ -49,7 +49,7 @@ export function Toasts() {
     () => toasts,
   )
   return (
-    <div className="toasts" role="region" aria-live="polite" aria-label="notices">
+    <div className="toasts" aria-live="polite">
       {shown.map((toast) => (
         <div key={toast.id} className={`toast toast-${toast.kind}`} role={toast.kind === 'error' ? 'alert' : undefined}>
           <Expire toast={toast} />

@@ -1,3 +1,5 @@
+// How an agent is doing, as a word and as a mark.
+
 import { Check, CircleSlash, Clock, X } from 'lucide-react'
 import { useTexts, type Texts } from '../../i18n'
 import { Spinner } from '../../ui/spinner'

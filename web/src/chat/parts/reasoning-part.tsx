@@ -11,7 +11,7 @@ export function ReasoningPart({ text, name, streaming }: { text: string; name: s
   const [open, setOpen] = useState(false)
   const took = noteTiming(`thought ${name}`, streaming)
   if (text.trim() === '' && !streaming) return null
-  const label = streaming ? t.thinking : took === undefined ? t.thought : t.thoughtFor(formatDuration(took))
+  const label = streaming ? t.thinking : took === undefined || took < 1000 ? t.thought : t.thoughtFor(formatDuration(took))
   return (
     <div className="thought">
       <button type="button" className={streaming ? 'fold-line shimmer' : 'fold-line'} aria-expanded={open} onClick={() => setOpen(!open)}>

@@ -1,3 +1,5 @@
+// Where something was found.
+
 import { FileText, Globe } from 'lucide-react'
 import { useTexts } from '../../i18n'
 import { hostOf, safeLink } from '../../markdown/links'

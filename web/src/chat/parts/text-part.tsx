@@ -1,3 +1,5 @@
+// A stretch of the answer.
+
 import { Markdown } from '../../markdown/markdown'
 
 export function TextPart({ text, streaming }: { text: string; streaming: boolean }) {
