@@ -87,7 +87,7 @@ fn is_place(path: &str, headers: &HeaderMap) -> bool {
         "api" | "assets" => false,
         _ => {
             let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-            let last = words.last().unwrap_or(first);
+            let last = words.next_back().unwrap_or(first);
             accept.is_some_and(|accept| accept.contains("text/html")) && !last.contains('.')
         }
     }
