@@ -60,7 +60,8 @@ export function Composer({ ref, draftKey, busy, disabled = false, agents, tools,
     if (!element) return
     element.style.height = 'auto'
     element.style.height = `${Math.min(element.scrollHeight, window.innerHeight * 0.4)}px`
-  }, [text])
+    // The placeholder counts as well, and it changes with `busy`.
+  }, [text, busy])
 
   const suggestions = useMemo(() => (dismissed ? [] : suggestionsFor(text, caret, agents, t)), [dismissed, text, caret, agents, t])
   const place = Math.min(chosen, Math.max(0, suggestions.length - 1))
