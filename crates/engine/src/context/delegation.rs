@@ -72,7 +72,7 @@ fn last_said(caller: &RunCtx) -> Option<Value> {
         }),
         ModelMessage::Assistant { content } => content.iter().find_map(|content| match content {
             AssistantContent::Text(text) => Some(("conversation", text.clone())),
-            AssistantContent::Reasoning(_) | AssistantContent::ToolCall(_) => None,
+            AssistantContent::Reasoning { .. } | AssistantContent::ToolCall { .. } => None,
         }),
         ModelMessage::Tool { tool, .. } => Some(("tool", format!("[tool_result:{tool}]"))),
     })?;

@@ -300,7 +300,7 @@ impl Frame {
             RAISED_CALLS,
             json!({ call.id.as_str(): { "agentName": agent, "messageId": from, "toolCallId": original } }),
         )?;
-        self.request(call.clone())?;
+        self.request(call.clone(), None)?;
         let message = self.id();
         self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: true })?;
         self.finish_step()
