@@ -29,7 +29,9 @@ pub(super) async fn work(mut child: Child, order: Order, busy: Busy) -> Delegate
     let message = child.run.post.message.clone();
     let outcome = match driven {
         Ok(Ok(Driven::Parked(mut below))) => {
-            child.run.tree.leave(&message);
+            if !order.background {
+                child.run.tree.leave(&message);
+            }
             below.push(child.frame);
             return Delegated::Parked(below);
         }
@@ -46,7 +48,9 @@ pub(super) async fn work(mut child: Child, order: Order, busy: Busy) -> Delegate
                 .await
         }
     };
-    child.run.tree.leave(&message);
+    if !order.background {
+        child.run.tree.leave(&message);
+    }
     match outcome {
         Ok(outcome) => {
             // Whoever waits for it in the background; often nobody does.

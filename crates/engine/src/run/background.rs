@@ -105,11 +105,16 @@ async fn abort(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
     };
     let outcome = match run.tree.by_chat(&input.agent_id) {
         Some((_, handle)) if handle.parent == run.post.message => {
+            let mut ended = run.tree.watch_ended();
             handle.cancel.cancel();
-            let mut result = handle.result;
-            // An error means that it is gone already.
-            drop(result.wait_for(Option::is_some).await);
-            run.tree.take_ended(&input.agent_id);
+            // It is bounded: a cancelled agent closes its message and ends.
+            while run.tree.take_ended(&input.agent_id).is_none()
+                && run.tree.by_chat(&input.agent_id).is_some()
+            {
+                if ended.changed().await.is_err() {
+                    break;
+                }
+            }
             ToolOutcome::Done {
                 output: json!({ "ok": true, "agentId": input.agent_id, "status": "aborted" }),
             }
@@ -127,10 +132,14 @@ async fn wait(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
     };
     let timeout = Duration::from_millis(input.timeout_ms.unwrap_or(WAIT).min(LONGEST_WAIT));
     let deadline = tokio::time::Instant::now() + timeout;
+    let _listening = run.tree.listen(&run.post.message);
     let mut ended = run.tree.watch_ended();
     let mut busy = Some(busy);
     loop {
         ended.borrow_and_update();
+        let at_work = input.agent_ids.iter().any(|agent_id| {
+            run.tree.by_chat(agent_id).is_some_and(|(_, handle)| handle.parent == run.post.message)
+        });
         for agent_id in &input.agent_ids {
             if let Some((outcome, its)) = run.tree.take_ended(agent_id) {
                 return Delegated::Done(
@@ -139,10 +148,7 @@ async fn wait(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
                 );
             }
         }
-        let mine = |agent_id: &&String| {
-            run.tree.by_chat(agent_id).is_some_and(|(_, handle)| handle.parent == run.post.message)
-        };
-        if !input.agent_ids.iter().any(|agent_id| mine(&agent_id)) {
+        if !at_work {
             let busy = busy.or_else(|| Some(run.tree.busy()));
             return Delegated::Done(unknown(run, &input.agent_ids.join(", ")), busy);
         }
@@ -177,10 +183,14 @@ pub(crate) async fn wait_for_all(
     mail: &mut Mail,
     seat: &mut Seat,
 ) -> Result<Background, RunStop> {
+    let _listening = run.tree.listen(&run.post.message);
     let mut parked = Vec::new();
     if !mail.background.is_empty() {
         writer.append(frame.take(), Vec::new()).await?;
-        seat.rest();
+        // Those still at work hold the run up until this frame has their results.
+        if run.tree.has_background(&run.post.message) {
+            seat.rest();
+        }
     }
     while !mail.background.is_empty() {
         let ended = tokio::select! {

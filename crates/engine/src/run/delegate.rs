@@ -111,16 +111,22 @@ pub(crate) fn revive_background<'a>(
 
 /// The same work, with a result that waits until the caller asks or ends.
 fn in_background(child: Child, order: Order, busy: Busy) -> BoxFuture<'static, Delegated> {
+    let (tree, parent) = (Arc::clone(&child.run.tree), child.caller.clone());
+    tree.start_background(&parent);
     Box::pin(async move {
-        let (tree, chat, parent) =
-            (Arc::clone(&child.run.tree), child.agent_id.clone(), child.caller.clone());
-        match work(child, order, busy).await {
+        let (chat, message) = (SessionId::new(child.agent_id.as_str()), child.run.post.message.clone());
+        let ended = match work(child, order, busy).await {
             Delegated::Done(outcome, busy) => {
-                tree.end(SessionId::new(chat), parent, outcome.clone(), busy);
+                tree.end(chat, parent, outcome.clone(), busy);
                 Delegated::Done(outcome, None)
             }
-            other => other,
-        }
+            other => {
+                tree.stop_background(&parent);
+                other
+            }
+        };
+        tree.leave(&message);
+        ended
     })
 }
 

@@ -290,7 +290,6 @@ async fn wait_for_answer(
         }
         writer.append(frame.take(), Vec::new()).await?;
         run.post.waits.store(true, Ordering::Relaxed);
-        run.tree.ask_person(&run.post.message);
         seat.rest();
         let answer = tokio::select! {
             biased;
@@ -299,7 +298,6 @@ async fn wait_for_answer(
             () = run.tree.parking() => return Ok(None),
         };
         run.post.waits.store(false, Ordering::Relaxed);
-        run.tree.answered(&run.post.message);
         take_answer(frame, writer, *answer, seat).await?;
     }
 }

@@ -5,17 +5,16 @@
 //! - A run parks when nobody in it is at work: `busy` counts those who are. It never dips to zero while a result is on
 //!   its way, because results carry their sender's [`Busy`].
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use parking_lot::Mutex;
-use protocol::{ApprovalId, FrameParent, MessageId, SessionId, ToolCallId, ToolOutcome};
+use protocol::{ApprovalId, FrameParent, MessageId, SessionId, ToolCallId, ToolOutcome, ToolState};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{call_tools::LiveAnswer, drive::RunStop, frame::Frame, hub::Hub, raise::Raised};
+
+use crate::EngineError;
 
 /// Sub-agents of one session that work at the same time, and that wait for their turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +51,12 @@ struct State {
     steered: HashMap<MessageId, Vec<String>>,
     revived: HashMap<(MessageId, ToolCallId), Revived>,
     orphans: Vec<Frame>,
-    /// Frames that wait for a person.
-    asking: HashSet<MessageId>,
+    /// How many agents of a frame work in the background.
+    background: HashMap<MessageId, usize>,
+    /// Frames that wait for those they started in the background.
+    listening: HashMap<MessageId, usize>,
+    /// Open questions of frames that are about to go on, and answers that came before they did.
+    expected: HashMap<ApprovalId, Option<LiveAnswer>>,
     /// Background agents that have ended, until their caller is told; each holds the run up till then.
     ended: HashMap<SessionId, Ended>,
 }
@@ -143,15 +146,29 @@ impl Tree {
     }
 
     /// Answers to this question go to the frame behind `answers`.
-    pub(crate) fn asked(&self, approval: ApprovalId, answers: &mpsc::Sender<Box<LiveAnswer>>) {
-        self.state.lock().asked.insert(approval, answers.clone());
+    pub(crate) fn asked(self: &Arc<Self>, approval: ApprovalId, answers: &mpsc::Sender<Box<LiveAnswer>>) {
+        let mut state = self.state.lock();
+        let early = state.expected.remove(&approval).flatten();
+        state.asked.insert(approval, answers.clone());
+        drop(state);
+        if let Some(answer) = early
+            && let Err(Undelivered::NotAsked(answer) | Undelivered::Parking(answer)) = self.deliver(answer)
+        {
+            drop(answer.reply.send(Err(EngineError::Busy)));
+        }
     }
 
     /// Hands an answer to the frame that asked; gives it back when nobody here did, or when the run is parking.
     pub(crate) fn deliver(self: &Arc<Self>, mut answer: LiveAnswer) -> Result<(), Undelivered> {
         let mut state = self.state.lock();
         let Some(answers) = state.asked.get(&answer.approval).cloned() else {
-            return Err(Undelivered::NotAsked(answer));
+            return match state.expected.get_mut(&answer.approval) {
+                Some(early @ None) => {
+                    *early = Some(answer);
+                    Ok(())
+                }
+                _ => Err(Undelivered::NotAsked(answer)),
+            };
         };
         if self.parking.is_cancelled() {
             return Err(Undelivered::Parking(answer));
@@ -179,6 +196,11 @@ impl Tree {
         let mut state = self.state.lock();
         for revived in frames {
             state.grown = true;
+            for (_, _, call) in revived.frame.own_open_calls() {
+                if let ToolState::ApprovalRequested { approval, .. } = call {
+                    state.expected.insert(approval, None);
+                }
+            }
             let key = (revived.parent.message.clone(), revived.parent.call.clone());
             state.revived.insert(key, revived);
         }
@@ -223,27 +245,47 @@ impl Tree {
     /// A background agent has ended: its result waits for its caller.
     pub(crate) fn end(&self, chat: SessionId, parent: MessageId, outcome: ToolOutcome, busy: Option<Busy>) {
         let mut state = self.state.lock();
-        // Whoever waits for a person does not hold the run up.
-        let (kept, dropped) = if state.asking.contains(&parent) { (None, busy) } else { (busy, None) };
+        // A result on its way counts as work only while somebody listens for it.
+        let (kept, dropped) = if state.listening.contains_key(&parent) { (busy, None) } else { (None, busy) };
+        state.less_background(&parent);
         state.ended.insert(chat, Ended { parent, outcome, busy: kept });
         drop(state);
         drop(dropped);
         self.endings.send_modify(|count| *count += 1);
     }
 
-    /// A frame waits for a person from now on, whatever has ended for it in the background.
-    pub(crate) fn ask_person(&self, message: &MessageId) {
+    /// An agent of this frame works in the background from now on.
+    pub(crate) fn start_background(&self, parent: &MessageId) {
+        *self.state.lock().background.entry(parent.clone()).or_default() += 1;
+    }
+
+    /// It left memory without a result.
+    pub(crate) fn stop_background(&self, parent: &MessageId) {
+        self.state.lock().less_background(parent);
+    }
+
+    pub(crate) fn has_background(&self, parent: &MessageId) -> bool {
+        self.state.lock().background.contains_key(parent)
+    }
+
+    /// This frame waits for those it started in the background, as long as the guard lives.
+    pub(crate) fn listen(self: &Arc<Self>, message: &MessageId) -> Listening {
+        *self.state.lock().listening.entry(message.clone()).or_default() += 1;
+        Listening { tree: Arc::clone(self), message: message.clone() }
+    }
+
+    fn stop_listening(&self, message: &MessageId) {
         let mut state = self.state.lock();
-        state.asking.insert(message.clone());
+        let Some(count) = state.listening.get_mut(message) else { return };
+        *count -= 1;
+        if *count > 0 {
+            return;
+        }
+        state.listening.remove(message);
         let ended = state.ended.values_mut().filter(|ended| ended.parent == *message);
         let dropped: Vec<Busy> = ended.filter_map(|ended| ended.busy.take()).collect();
         drop(state);
         drop(dropped);
-    }
-
-    /// A person has answered it.
-    pub(crate) fn answered(&self, message: &MessageId) {
-        self.state.lock().asking.remove(message);
     }
 
     pub(crate) fn watch_ended(&self) -> watch::Receiver<u64> {
@@ -291,10 +333,33 @@ impl Tree {
     }
 }
 
+impl State {
+    fn less_background(&mut self, parent: &MessageId) {
+        if let Some(count) = self.background.get_mut(parent) {
+            *count -= 1;
+            if *count == 0 {
+                self.background.remove(parent);
+            }
+        }
+    }
+}
+
 pub(crate) enum Undelivered {
     NotAsked(LiveAnswer),
     /// The run is about to leave memory, or the asking frame to end: answer it afterwards.
     Parking(LiveAnswer),
+}
+
+/// A frame waits for those it started in the background.
+pub(crate) struct Listening {
+    tree: Arc<Tree>,
+    message: MessageId,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.tree.stop_listening(&self.message);
+    }
 }
 
 /// A place in the queue.

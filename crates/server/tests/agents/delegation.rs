@@ -1,10 +1,11 @@
 //! One delegation and several: the result, the message, who sees what.
 
-use serde_json::json;
+use engine::agents::{AgentDefinition, ModelChoice};
+use serde_json::{Map, json};
 use testkit::{
     Gate, Reply,
     models::{ModelError, ModelMessage},
-    protocol::{Chunk, ToolState},
+    protocol::{Chunk, ToolState, UiMessage},
     says, waits,
 };
 
@@ -266,4 +267,22 @@ async fn an_agent_that_ends_on_a_tool_result_or_says_nothing_gets_one_more_chanc
     assert_eq!(nested(&message, "c1").text(), "summed up");
     let failed = told(&app, "c3");
     assert!(failed.contains("empty_result"), "{failed}");
+}
+
+#[tokio::test]
+async fn item_105_a_sub_agent_uses_its_callers_model_unless_it_names_another_and_the_caller_keeps_its_own() {
+    let app = Cast::new()
+        .with("go", [hands("c", "a", "plain"), hands("d", "b", "special"), says("done")])
+        .with("plain", [says("as usual")])
+        .start()
+        .await;
+    let model = ModelChoice { provider: "nowhere".to_owned(), model_id: "x1".to_owned(), params: Map::new() };
+    define(&app, vec![sub("a", &[]), AgentDefinition { model: Some(model), ..sub("b", &[]) }]);
+    let message = app.send("go").await.message().await;
+    let own = |message: &UiMessage| message.metadata.as_ref().unwrap()["model"].clone();
+    assert_eq!(own(&nested(&message, "c")), own(&message));
+    // Nothing else is asked in its place, and the caller goes on with its own model.
+    let refused = told_json(&app, "d");
+    assert_eq!(refused["error"]["code"], "model_unavailable", "{refused}");
+    assert!(message.text().ends_with("done"));
 }

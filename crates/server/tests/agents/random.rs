@@ -39,6 +39,7 @@ enum Fate {
     Stopped,
 }
 
+#[derive(Debug)]
 struct Plan {
     task: String,
     fate: Fate,
@@ -236,7 +237,9 @@ async fn random_trees_come_out_as_a_simple_reference_says() {
             }
         });
         kinds.into_keys().for_each(|kind| *mix.entry(kind).or_default() += 1);
-        plan.check(&play(&plan).await);
+        let played = tokio::time::timeout(std::time::Duration::from_secs(60), play(&plan)).await;
+        let Ok(message) = played else { panic!("tree {seed} never ended: {plan:#?}") };
+        plan.check(&message);
     }
     println!("{count} trees, of which: {mix:?}");
     if count >= 100 {
