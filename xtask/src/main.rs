@@ -7,11 +7,14 @@ mod bench;
 mod command;
 mod conformance;
 mod dependencies;
+mod fuzz;
 mod licence;
+mod local_model;
 mod mirror;
 mod node;
 mod prepare;
 mod project;
+mod python;
 mod rust_tests;
 mod soak;
 mod steps;
@@ -47,6 +50,9 @@ enum Task {
     },
     /// Measure the release build beside other servers; arguments go to the harness
     Bench {
+        /// Only a short look at our own bound: text and tool turns beside a proxy that forwards bytes
+        #[arg(long)]
+        smoke: bool,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -83,7 +89,8 @@ fn run(task: Task) -> Result<()> {
         Task::Soak { name } => soak::run(&Project::find()?, name),
         Task::Web { check: false } => web::build(&Project::find()?),
         Task::Web { check: true } => check_web(&Project::find()?),
-        Task::Bench { arguments } => bench::run(&Project::find()?, &arguments),
+        Task::Bench { smoke: true, .. } => bench::smoke(&Project::find()?),
+        Task::Bench { arguments, .. } => bench::run(&Project::find()?, &arguments),
         Task::List => {
             Arguments::command().print_long_help()?;
             Ok(())

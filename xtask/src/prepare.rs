@@ -9,6 +9,7 @@ use crate::{
     command,
     node::{self, Node},
     project::Project,
+    python,
     steps::Notes,
 };
 
@@ -45,6 +46,9 @@ fn missing_packages() -> Vec<&'static str> {
         if !command::answers(program) {
             missing.push(package);
         }
+    }
+    if !python::is_there() {
+        missing.extend(["python3", "python3-venv"]);
     }
     missing
 }

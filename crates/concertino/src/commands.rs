@@ -1,6 +1,9 @@
 //! One file per command.
 
 pub(crate) mod chat;
+pub(crate) mod doctor;
 pub(crate) mod link;
+pub(crate) mod models;
 pub(crate) mod serve;
 pub(crate) mod token;
+pub(crate) mod usage;

@@ -1,6 +1,8 @@
 //! Settings: built-in < `concertino.toml` < environment < flags, read once. An empty variable counts as unset.
 
 use std::{
+    collections::HashMap,
+    fmt,
     net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
@@ -25,7 +27,7 @@ pub(crate) struct Flags {
     /// Settings file [default: concertino.toml in the present folder, if there].
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Model, as provider/model: demo/rules, or openai/ and the name of the model.
+    /// Model, as provider/model, or a provider alone; `concertino models` lists them.
     #[arg(long, global = true, value_name = "PROVIDER/MODEL")]
     model: Option<String>,
 }
@@ -37,6 +39,8 @@ struct File {
     listen: Option<String>,
     data_dir: Option<PathBuf>,
     model: Option<String>,
+    fallback: Option<Vec<String>>,
+    discover: Option<bool>,
     auth: Option<String>,
     token: Option<String>,
     enable: Option<String>,
@@ -69,18 +73,51 @@ pub(crate) struct Config {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelConfig {
     pub(crate) chosen: Option<String>,
-    pub(crate) openai_base_url: Option<String>,
-    pub(crate) openai_api_key: Option<String>,
-    pub(crate) openai_model: Option<String>,
+    /// Asked in this order when the default model gives up.
+    pub(crate) fallback: Vec<String>,
+    /// Whether to look for model servers on this machine.
+    pub(crate) discover: bool,
+    /// Keys and addresses of providers are in here, under the names that the registry knows.
+    pub(crate) variables: Variables,
+}
+
+/// The environment at the start. Never shown: there are keys in it.
+#[derive(Clone, Default)]
+pub(crate) struct Variables(HashMap<String, String>);
+
+impl Variables {
+    fn of_this_process() -> Self {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        std::env::vars_os().filter_map(text).collect()
+    }
+
+    /// An empty variable counts as unset.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        self.0.get(name).cloned()
+    }
+}
+
+impl FromIterator<(String, String)> for Variables {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(all: T) -> Self {
+        Self(all.into_iter().filter(|(_, value)| !value.trim().is_empty()).collect())
+    }
+}
+
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Variables({})", self.0.len())
+    }
 }
 
 impl Config {
     pub(crate) fn read(flags: Flags) -> Result<Self> {
-        Self::layer(flags, |name| std::env::var(name).ok(), Path::new("."))
+        Self::layer(flags, Variables::of_this_process(), Path::new("."))
     }
 
-    fn layer(flags: Flags, variable: impl Fn(&str) -> Option<String>, here: &Path) -> Result<Self> {
-        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+    fn layer(flags: Flags, variables: Variables, here: &Path) -> Result<Self> {
+        let variable = |name: &str| variables.get(name);
         let ours = |name: &str| variable(&format!("CONCERTINO_{name}"));
         let list = |value: String| value.split(',').map(|item| item.trim().to_owned()).collect::<Vec<_>>();
         let file = read_file(flags.config.as_deref(), here)?;
@@ -130,9 +167,14 @@ impl Config {
             log: ours("LOG").or(file.log).unwrap_or_else(|| "warn".to_owned()),
             model: ModelConfig {
                 chosen: flags.model.or_else(|| ours("MODEL")).or(file.model),
-                openai_base_url: variable("OPENAI_BASE_URL"),
-                openai_api_key: variable("OPENAI_API_KEY"),
-                openai_model: variable("OPENAI_MODEL").or_else(|| variable("MODEL")),
+                fallback: ours("FALLBACK").map(list).or(file.fallback).unwrap_or_default(),
+                discover: match ours("DISCOVER").as_deref() {
+                    None => file.discover.unwrap_or(true),
+                    Some("true" | "on") => true,
+                    Some("false" | "off") => false,
+                    Some(other) => bail!("CONCERTINO_DISCOVER must be \"on\" or \"off\", not \"{other}\""),
+                },
+                variables: variables.clone(),
             },
         })
     }
@@ -180,15 +222,14 @@ fn default_data_dir(variable: impl Fn(&str) -> Option<String>) -> Result<PathBuf
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use super::*;
 
     fn layer(flags: Flags, variables: &[(&str, &str)], file: &str) -> Result<Config> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("concertino.toml"), file).unwrap();
-        let variables: HashMap<_, _> = variables.iter().copied().chain([("HOME", "/home/someone")]).collect();
-        Config::layer(flags, |name| variables.get(name).map(|value| (*value).to_owned()), folder.path())
+        let variables = variables.iter().copied().chain([("HOME", "/home/someone")]);
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Config::layer(flags, variables, folder.path())
     }
 
     #[test]
@@ -209,6 +250,20 @@ mod tests {
         let variables = [("CONCERTINO_AUTH", "off"), ("CONCERTINO_LISTEN", "0.0.0.0:4860")];
         let error = layer(Flags::default(), &variables, "").unwrap_err().to_string();
         assert!(error.contains("loopback only"), "{error}");
+    }
+
+    #[test]
+    fn the_fallback_chain_is_a_list_in_the_file_and_in_the_variable_and_no_key_is_ever_shown() {
+        let file = "fallback = [\"a/b\"]\ndiscover = false\n";
+        let config = layer(Flags::default(), &[("OPENAI_API_KEY", "sk-secret")], file).unwrap();
+        assert_eq!((config.model.fallback.clone(), config.model.discover), (vec!["a/b".to_owned()], false));
+        assert!(!format!("{config:?}").contains("sk-secret"));
+        let variables = [("CONCERTINO_FALLBACK", "c/d, e/f"), ("CONCERTINO_DISCOVER", "on")];
+        let config = layer(Flags::default(), &variables, file).unwrap();
+        assert_eq!(
+            (config.model.fallback, config.model.discover),
+            (vec!["c/d".to_owned(), "e/f".to_owned()], true)
+        );
     }
 
     #[test]

@@ -25,6 +25,11 @@ impl DataDir {
         Ok(Self { folder })
     }
 
+    /// Where the user's own provider files are.
+    pub(crate) fn providers(&self) -> PathBuf {
+        self.folder.join("providers")
+    }
+
     pub(crate) fn database(&self) -> PathBuf {
         self.folder.join("concertino.db")
     }

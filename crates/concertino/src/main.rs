@@ -31,11 +31,17 @@ enum Command {
     Serve,
     /// Talk to a running server from the terminal.
     Chat(commands::chat::ChatArguments),
+    /// Show the models that can be used, or test one.
+    Models(commands::models::ModelsArguments),
+    /// Explain which model answers and why, and test it with one call.
+    Doctor,
     /// Print the sign-in link again.
     Link,
     /// Add, list or remove access tokens.
     #[command(subcommand)]
     Token(commands::token::TokenCommand),
+    /// Show what model calls used and cost.
+    Usage(commands::usage::UsageArguments),
 }
 
 fn main() -> ExitCode {
@@ -47,8 +53,11 @@ fn main() -> ExitCode {
             match arguments.command.unwrap_or(Command::Serve) {
                 Command::Serve => commands::serve::serve(&config).await,
                 Command::Chat(arguments) => commands::chat::chat(&config, arguments).await,
+                Command::Models(arguments) => commands::models::models(&config, arguments).await,
+                Command::Doctor => commands::doctor::doctor(&config).await,
                 Command::Link => commands::link::link(&config),
                 Command::Token(command) => commands::token::token(&config, command).await,
+                Command::Usage(arguments) => commands::usage::usage(&config, arguments).await,
             }
         });
         // Work that ignores its end (a blocking read) must not keep the process.

@@ -1,77 +1,117 @@
-//! Which model answers, and why: what the person chose, what the environment names, else the demo model.
+//! The models of this process: our registry, the user's files over it, and what the settings say.
 
-use std::sync::Arc;
+use std::{fs, io::ErrorKind, path::Path, sync::Arc, time::Duration};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use models::{
-    Limits, Model, OpenAi, OpenAiSettings,
+    Catalog, CatalogSettings,
+    catalog::Standing,
     demo::{Demo, Pace},
+    discover,
+    registry::Registry,
 };
 
 use crate::config::ModelConfig;
 
-const OPENAI_URL: &str = "https://api.openai.com/v1";
-const OPENAI_MODEL: &str = "gpt-4.1-mini";
+const LARGEST_FILE: u64 = 4 << 20;
+const MOST_FILES: usize = 200;
+/// How often this machine is searched while only the demo model answers.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
-pub(crate) struct ModelChoice {
-    pub(crate) model: Arc<dyn Model>,
-    /// For the start-up line.
-    pub(crate) why: String,
+/// `folder` holds the user's provider files; it need not exist.
+pub(crate) fn catalog(config: &ModelConfig, folder: &Path) -> Result<Catalog> {
+    let registry = registry(folder)?;
+    let catalog = Catalog::new(CatalogSettings {
+        registry: &registry,
+        variable: &|name| config.variables.get(name),
+        chosen: config.chosen.as_deref(),
+        fallback: config.fallback.clone(),
+        last_resort: Arc::new(Demo::new(Pace::default())),
+    });
+    catalog.context("no model can be chosen")
 }
 
-pub(crate) fn choose(config: &ModelConfig) -> Result<ModelChoice> {
-    match config.chosen.as_deref() {
-        Some(chosen) => match chosen.split_once('/') {
-            Some(("demo", _)) => Ok(demo("you chose it")),
-            Some(("openai", model)) if !model.is_empty() => openai(config, Some(model), "you chose it"),
-            _ => bail!("the model must be demo/rules or openai/<name>, not \"{chosen}\""),
-        },
-        None if config.openai_base_url.is_some() => openai(config, None, "OPENAI_BASE_URL is set"),
-        None if config.openai_api_key.is_some() => openai(config, None, "OPENAI_API_KEY is set"),
-        None => Ok(demo(
-            "no key and no model server is set; set OPENAI_API_KEY or OPENAI_BASE_URL for a real one",
-        )),
+fn registry(folder: &Path) -> Result<Registry> {
+    let mut registry = Registry::builtin().context("the built-in providers")?;
+    for path in files(folder)? {
+        let length = fs::metadata(&path)?.len();
+        if length > LARGEST_FILE {
+            bail!("{} is larger than {LARGEST_FILE} bytes", path.display());
+        }
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        registry.add(&path.display().to_string(), &text)?;
     }
+    Ok(registry)
 }
 
-fn demo(why: &str) -> ModelChoice {
-    ModelChoice { model: Arc::new(Demo::new(Pace::default())), why: why.to_owned() }
-}
-
-fn openai(config: &ModelConfig, model: Option<&str>, why: &str) -> Result<ModelChoice> {
-    let own_server = config.openai_base_url.is_some();
-    let model = model.or(config.openai_model.as_deref());
-    let model = model.unwrap_or(if own_server { "default" } else { OPENAI_MODEL });
-    let settings = OpenAiSettings {
-        name: format!("openai/{model}"),
-        base_url: config.openai_base_url.clone().unwrap_or_else(|| OPENAI_URL.to_owned()),
-        api_key: config.openai_api_key.clone(),
-        model: model.to_owned(),
-        limits: Limits::default(),
+/// In the order of their names, so that it is clear which file lies over which.
+fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", folder.display())),
     };
-    Ok(ModelChoice { model: Arc::new(OpenAi::new(settings)?), why: why.to_owned() })
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            files.push(path);
+        }
+    }
+    if files.len() > MOST_FILES {
+        bail!("{} holds more than {MOST_FILES} provider files", folder.display());
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Looks for model servers on this machine, again and again while nobody but the demo model answers; tells what it
+/// finds. Ends when there is nothing left to decide.
+pub(crate) async fn keep_looking(catalog: &Catalog, tell: impl Fn(&str)) {
+    loop {
+        if let Some(found) = discover::look_around(catalog).await {
+            tell(&format!("From now on {} answers: {}.", found.name, found.why));
+        }
+        if catalog.default_model().standing != Standing::LastResort {
+            return;
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn name(config: &ModelConfig) -> String {
-        choose(config).unwrap().model.name().to_owned()
+    fn config(variables: &[(&str, &str)]) -> ModelConfig {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        ModelConfig { variables: variables.collect(), ..ModelConfig::default() }
     }
 
     #[test]
-    fn the_choice_wins_then_the_environment_then_the_demo() {
-        let mut config = ModelConfig::default();
-        assert_eq!(name(&config), "demo/rules");
-        config.openai_api_key = Some("key".to_owned());
-        assert_eq!(name(&config), format!("openai/{OPENAI_MODEL}"));
-        config.openai_base_url = Some("http://127.0.0.1:1/v1".to_owned());
-        config.openai_model = Some("local".to_owned());
-        assert_eq!(name(&config), "openai/local");
-        config.chosen = Some("demo/rules".to_owned());
-        assert_eq!(name(&config), "demo/rules");
-        config.chosen = Some("nonsense".to_owned());
-        assert!(choose(&config).is_err());
+    fn without_any_setting_the_demo_model_answers() {
+        let catalog = catalog(&config(&[]), Path::new("/nowhere")).unwrap();
+        assert_eq!(catalog.default_model().name, "demo/rules");
+        let empty = config(&[("OPENAI_API_KEY", " ")]);
+        assert_eq!(super::catalog(&empty, Path::new("/nowhere")).unwrap().default_model().name, "demo/rules");
+    }
+
+    #[test]
+    fn a_users_file_brings_a_provider_and_its_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = r#"{"id":"house","adapter":"openai","baseUrl":"http://127.0.0.1:1/v1",
+            "keyVariables":["HOUSE_KEY"],"models":[{"id":"m","tags":["chat"]}]}"#;
+        fs::write(folder.path().join("house.json"), text).unwrap();
+        fs::write(folder.path().join("notes.txt"), "not read").unwrap();
+        let catalog = catalog(&config(&[("HOUSE_KEY", "k")]), folder.path()).unwrap();
+        assert_eq!(catalog.default_model().name, "house/m");
+    }
+
+    #[test]
+    fn a_mistake_in_a_users_file_is_told_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("mine.json"), "{\n  \"id\": \"openai\",\n  \"model\": []\n}").unwrap();
+        let error = format!("{:#}", catalog(&config(&[]), folder.path()).err().unwrap());
+        assert!(error.contains("mine.json:3:9: unknown field `model`"), "{error}");
     }
 }

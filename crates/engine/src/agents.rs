@@ -10,6 +10,10 @@ pub struct AgentDefinition {
     pub name: String,
     pub display_name: String,
     pub prompt: String,
+    /// `provider/model`; the default model when absent.
+    pub model: Option<String>,
+    /// Asked in this order when the model gives up; the chain of the settings when empty.
+    pub fallback: Vec<String>,
     pub max_steps: u32,
 }
 
@@ -20,6 +24,8 @@ static GENERAL: LazyLock<Arc<AgentDefinition>> = LazyLock::new(|| {
         name: "general".to_owned(),
         display_name: "General".to_owned(),
         prompt: include_str!("agents/builtin/general.md").trim_end().to_owned(),
+        model: None,
+        fallback: Vec::new(),
         max_steps: MAX_STEPS,
     })
 });

@@ -1,5 +1,6 @@
 //! Why the engine refuses: each error has a code and a sentence for the person.
 
+use models::ChoiceError;
 use protocol::ErrorCode;
 use store::StoreError;
 
@@ -7,6 +8,10 @@ use store::StoreError;
 pub enum EngineError {
     #[error("{0}")]
     InvalidMessage(String),
+    #[error("{0}")]
+    UnknownModel(String),
+    #[error("{0}")]
+    ModelNotReady(String),
     #[error("There is no such chat.")]
     SessionNotFound,
     #[error("There is no message {0} in this chat.")]
@@ -29,6 +34,10 @@ pub enum EngineError {
     ApprovalAltered,
     #[error("{0}")]
     NothingToContinue(&'static str),
+    #[error("This message was taken back, or the chat was stopped, before it began.")]
+    QueueWithdrawn,
+    #[error("There is no such file, or it belongs to another workspace.")]
+    ArtifactNotFound,
     #[error("The server is shutting down. Send again in a moment.")]
     ShuttingDown,
     #[error("The chat could not be stored. Nothing was lost; send again in a moment.")]
@@ -40,6 +49,8 @@ impl EngineError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::InvalidMessage(_) => ErrorCode::InvalidMessage,
+            Self::UnknownModel(_) => ErrorCode::UnknownModel,
+            Self::ModelNotReady(_) => ErrorCode::ModelNotReady,
             Self::SessionNotFound => ErrorCode::SessionNotFound,
             Self::MessageNotFound(_) => ErrorCode::MessageNotFound,
             Self::ApprovalNotFound => ErrorCode::ApprovalNotFound,
@@ -48,10 +59,20 @@ impl EngineError {
             Self::IdConflict => ErrorCode::IdConflict,
             Self::ApprovalSettled => ErrorCode::ApprovalSettled,
             Self::ApprovalAltered => ErrorCode::ApprovalAltered,
-            Self::NothingToContinue(_) => ErrorCode::NothingToContinue,
+            Self::ArtifactNotFound => ErrorCode::ArtifactNotFound,
+            Self::NothingToContinue(_) | Self::QueueWithdrawn => ErrorCode::NothingToContinue,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Store(StoreError::Conflict | StoreError::Unavailable(_)) => ErrorCode::StoreUnavailable,
             Self::Store(StoreError::Corrupt(_)) => ErrorCode::Internal,
+        }
+    }
+}
+
+impl From<ChoiceError> for EngineError {
+    fn from(error: ChoiceError) -> Self {
+        match error {
+            ChoiceError::Unknown(text) => Self::UnknownModel(text),
+            ChoiceError::NotReady(text) => Self::ModelNotReady(text),
         }
     }
 }

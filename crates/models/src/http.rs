@@ -8,6 +8,7 @@ pub mod refusal;
 mod client;
 mod connect;
 mod exchange;
+mod framing;
 
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ pub enum SetupError {
     BadUrl(String),
     #[error("the key of {0} has characters that cannot be sent")]
     BadKey(String),
+    #[error("an extra header of {0} has a name or a value that cannot be sent")]
+    BadHeader(String),
     #[error("the HTTP client could not be set up; are the system's root certificates installed?")]
     Client,
 }

@@ -6,7 +6,8 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::stream::BoxStream;
-use protocol::{FinishReason, ToolCall, ToolCallId, ToolSpec, Usage};
+use protocol::{FinishReason, Price, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
+use serde_json::Value;
 
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
@@ -14,15 +15,32 @@ pub trait Model: Send + Sync {
     /// `provider/model`, for the ledger and for people.
     fn name(&self) -> &str;
 
+    /// What a million tokens cost, where it is known.
+    fn price(&self) -> Option<Price> {
+        None
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream;
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
     pub system: String,
     /// Shared with the calls before and after: a long history is not copied for each call.
     pub messages: Vec<Arc<ModelMessage>>,
     pub tools: Arc<[ToolSpec]>,
+    /// The answer's text must be JSON of this shape.
+    pub answer: Option<Arc<AnswerSchema>>,
+    /// The same for all calls that begin alike, so that a provider finds what it has in its cache.
+    pub cache_key: Option<String>,
+}
+
+/// Structured output: what the text of an answer must look like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerSchema {
+    /// Letters, digits, `_` and `-`; providers show it to the model.
+    pub name: String,
+    pub schema: Value,
 }
 
 /// One message of the conversation as every provider understands it.
@@ -46,6 +64,8 @@ pub enum ModelMessage {
 #[derive(Clone, Debug, PartialEq)]
 pub enum UserContent {
     Text(String),
+    /// Text for the model that the server writes, not the person: what is so at this moment.
+    Facts(String),
     /// `url` may be a `data:` URL.
     File {
         media_type: String,
@@ -57,14 +77,26 @@ pub enum UserContent {
 #[derive(Clone, Debug, PartialEq)]
 pub enum AssistantContent {
     Text(String),
-    Reasoning(String),
-    ToolCall(ToolCall),
+    /// The text is empty where the provider kept its thoughts to itself.
+    Reasoning {
+        text: String,
+        provider: Option<ProviderMetadata>,
+    },
+    ToolCall {
+        call: ToolCall,
+        provider: Option<ProviderMetadata>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelEvent {
     Text(String),
     Reasoning(String),
+    /// The stretch of reasoning is over, and the provider wants this back with it. Without any reasoning before, the
+    /// provider kept its thoughts to itself.
+    ReasoningEnded(ProviderMetadata),
+    /// Something the answer leans on.
+    Source(Source),
     /// A call begins. `index` tells the calls of one answer apart; the id may be missing or repeated, the engine
     /// makes it unique.
     ToolStarted {
@@ -77,8 +109,23 @@ pub enum ModelEvent {
         index: u32,
         delta: String,
     },
+    /// The provider wants this back with the call.
+    ToolSigned {
+        index: u32,
+        provider: ProviderMetadata,
+    },
     Usage(Usage),
+    /// Another model answers than the one that was asked; comes before anything that model says.
+    FellBack(Box<FellBack>),
     Finished(FinishReason),
+}
+
+/// Which model gave up, which one answers instead, and why, as a sentence for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FellBack {
+    pub from: String,
+    pub to: String,
+    pub why: String,
 }
 
 impl ModelEvent {
@@ -121,6 +168,21 @@ pub enum ModelError {
     Cut,
     #[error("the model's server sent something that is not a valid answer: {0}")]
     Garbage(String),
+    #[error("too many calls are waiting for this provider already; try again in a moment")]
+    Crowded,
+    /// One of the others, in the words of the provider it came from.
+    #[error("{text}")]
+    Explained { text: String, error: Box<ModelError> },
+}
+
+impl ModelError {
+    /// What happened, without the explanation.
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::Explained { error, .. } => error.cause(),
+            other => other,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! When a failed call is asked again, and after what wait. Pure: it decides, the caller sleeps.
 //!
 //! A call is asked again only before its first event, only for failures that time may heal, and only a bounded
-//! number of times. What the server says in `Retry-After` wins over our own back-off, up to [`LONGEST_WAIT`].
+//! number of times. What the server says in `Retry-After` wins over our own back-off, up to [`LONGEST_WAIT`]. A rate
+//! limit is no matter of one call: see `schedule.rs`.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -59,19 +60,21 @@ pub fn wait_before_next(failure: &Failure, attempt: u32, limits: &Limits) -> Opt
     if attempt >= limits.attempts || !may_heal(&failure.error) {
         return None;
     }
+    let wait = failure.retry_after.unwrap_or_else(|| jittered(limits.backoff_base, attempt));
+    Some(wait.min(LONGEST_WAIT))
+}
+
+/// A random wait between half and all of `base` doubled per attempt, never more than [`LONGEST_WAIT`].
+pub fn jittered(base: Duration, attempt: u32) -> Duration {
     // The standard library seeds every hasher differently: enough randomness to keep clients apart.
-    let random = RandomState::new().hash_one(attempt);
-    Some(
-        failure
-            .retry_after
-            .unwrap_or_else(|| backoff(limits.backoff_base, attempt, random))
-            .min(LONGEST_WAIT),
-    )
+    backoff(base, attempt, RandomState::new().hash_one(attempt))
 }
 
 fn may_heal(error: &ModelError) -> bool {
     match error {
-        ModelError::RateLimited { .. } | ModelError::Unreachable | ModelError::Cut => true,
+        // Not here: a rate limit concerns every call with the same key, so the gate in `schedule.rs` waits.
+        ModelError::RateLimited { .. } => false,
+        ModelError::Unreachable | ModelError::Cut => true,
         ModelError::Failed { status, .. } => matches!(status, 500 | 502 | 503 | 504 | 529),
         ModelError::Refused { status, .. } => *status == 408,
         ModelError::TimedOut(limit) => match limit {
@@ -79,7 +82,8 @@ fn may_heal(error: &ModelError) -> bool {
             // These waits are long: asking again would only make a person wait longer for the same answer.
             TimeLimit::FirstByte | TimeLimit::Idle => false,
         },
-        ModelError::Unauthorized | ModelError::Garbage(_) => false,
+        ModelError::Unauthorized | ModelError::Garbage(_) | ModelError::Crowded => false,
+        ModelError::Explained { error, .. } => may_heal(error),
     }
 }
 
@@ -121,9 +125,9 @@ mod tests {
             assert!(again(failed(status)), "{status}");
         }
         assert!(again(ModelError::Unreachable.into()));
-        assert!(again(ModelError::RateLimited { retry_after: None }.into()));
         assert!(again(ModelError::TimedOut(TimeLimit::Connect).into()));
         assert!(again(ModelError::Refused { status: 408, message: String::new() }.into()));
+        assert!(!again(ModelError::RateLimited { retry_after: None }.into()), "the gate waits for that");
         assert!(!again(failed(501)));
         assert!(!again(ModelError::Refused { status: 400, message: String::new() }.into()));
         assert!(!again(ModelError::Unauthorized.into()));

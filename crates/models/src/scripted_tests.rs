@@ -7,11 +7,7 @@ use crate::model::{ModelMessage, UserContent};
 
 fn request(text: &str) -> ModelRequest {
     let content = vec![UserContent::Text(text.to_owned())];
-    ModelRequest {
-        system: String::new(),
-        messages: vec![ModelMessage::User { content }.into()],
-        tools: [].into(),
-    }
+    ModelRequest { messages: vec![ModelMessage::User { content }.into()], ..ModelRequest::default() }
 }
 
 async fn answer(model: &Scripted, text: &str) -> Vec<Result<ModelEvent, ModelError>> {

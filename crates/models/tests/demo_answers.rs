@@ -109,6 +109,7 @@ impl Talk {
             system: "Be kind.".into(),
             messages: self.messages.iter().cloned().map(Arc::new).collect(),
             tools: self.tools.clone().into(),
+            ..ModelRequest::default()
         }
     }
 
@@ -147,7 +148,7 @@ impl Talk {
         });
         let input = serde_json::from_str(&arguments).unwrap();
         let call = ToolCall { id: ToolCallId::new(id.as_str()), name: name.clone(), input };
-        let content = vec![AssistantContent::ToolCall(call.clone())];
+        let content = vec![AssistantContent::ToolCall { call: call.clone(), provider: None }];
         self.messages.push(ModelMessage::Assistant { content });
         call
     }

@@ -33,6 +33,8 @@ codes! {
     InvalidId = "invalid_id", 400;
     /// A user message without text or file.
     EmptyMessage = "empty_message", 400;
+    /// The model that was chosen is not known here.
+    UnknownModel = "unknown_model", 400;
     Unauthorized = "unauthorized", 401;
     /// A Host or Origin that is not on the list.
     ForbiddenOrigin = "forbidden_origin", 403;
@@ -40,6 +42,7 @@ codes! {
     SessionNotFound = "session_not_found", 404;
     MessageNotFound = "message_not_found", 404;
     ApprovalNotFound = "approval_not_found", 404;
+    ArtifactNotFound = "artifact_not_found", 404;
     MethodNotAllowed = "method_not_allowed", 405;
     /// The body did not arrive in time.
     RequestTimeout = "request_timeout", 408;
@@ -51,11 +54,15 @@ codes! {
     ApprovalSettled = "approval_settled", 409;
     /// The answer carries another input than the one asked about.
     ApprovalAltered = "approval_altered", 409;
+    /// The model that was chosen lacks its key or its address.
+    ModelNotReady = "model_not_ready", 409;
     /// The message named does not wait for anything.
     NothingToContinue = "nothing_to_continue", 409;
     BodyTooLarge = "body_too_large", 413;
     /// The new message has more text or parts than allowed.
     MessageTooLarge = "message_too_large", 413;
+    /// The part of a file that was asked for does not exist.
+    RangeNotSatisfiable = "range_not_satisfiable", 416;
     UnsupportedMediaType = "unsupported_media_type", 415;
     TooManyRequests = "too_many_requests", 429;
     Internal = "internal", 500;

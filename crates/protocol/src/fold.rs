@@ -12,6 +12,7 @@ use crate::{
     json,
     message::{Approval, Part, Role, TextState, ToolPart, ToolState, UiMessage},
     project::chat::chunk_of,
+    provider::ProviderMetadata,
     wire::chat::Chunk,
 };
 
@@ -98,17 +99,21 @@ impl MessageFold {
                     id: Some(id.to_string()),
                     text: String::new(),
                     state: Some(TextState::Streaming),
+                    provider: None,
                 });
             }
             Chunk::ReasoningDelta { id, delta } => {
-                self.open_reasoning_part(id, "reasoning-delta")?.0.push_str(delta);
+                self.open_reasoning_part(id, "reasoning-delta")?.text.push_str(delta);
             }
-            Chunk::ReasoningEnd { id } => {
-                *self.open_reasoning_part(id, "reasoning-end")?.1 = Some(TextState::Done);
+            Chunk::ReasoningEnd { id, provider_metadata } => {
+                let part = self.open_reasoning_part(id, "reasoning-end")?;
+                *part.state = Some(TextState::Done);
+                keep(part.provider, provider_metadata.as_deref());
                 self.open_reasoning.retain(|(open, _)| open != id);
             }
             Chunk::ToolInputStart { tool_call_id, tool_name } => {
-                self.put_in_step(tool_call_id, tool_name, ToolState::InputStreaming { raw: String::new() });
+                let state = ToolState::InputStreaming { raw: String::new() };
+                self.put_in_step(tool_call_id, tool_name, state, None);
             }
             Chunk::ToolInputDelta { tool_call_id, input_text_delta } => {
                 match self.tool(tool_call_id).map(|tool| &mut tool.state) {
@@ -116,9 +121,9 @@ impl MessageFold {
                     _ => return Err(FoldError::NotOpen("tool-input-delta", tool_call_id.to_string())),
                 }
             }
-            Chunk::ToolInputAvailable { tool_call_id, tool_name, input } => {
+            Chunk::ToolInputAvailable { tool_call_id, tool_name, input, provider_metadata } => {
                 let state = ToolState::InputAvailable { input: owned(input) };
-                self.put_in_step(tool_call_id, tool_name, state);
+                self.put_in_step(tool_call_id, tool_name, state, provider_metadata.as_deref());
             }
             Chunk::ToolInputError { tool_call_id, tool_name, input, error_text } => {
                 let state = ToolState::OutputError {
@@ -126,7 +131,7 @@ impl MessageFold {
                     error_text: error_text.to_string(),
                     approval: None,
                 };
-                self.put_in_step(tool_call_id, tool_name, state);
+                self.put_in_step(tool_call_id, tool_name, state, None);
             }
             Chunk::ToolApprovalRequest { approval_id, tool_call_id } => {
                 let tool = self.known_tool(tool_call_id, "tool-approval-request")?;
@@ -229,20 +234,18 @@ impl MessageFold {
         }
     }
 
-    fn open_reasoning_part(
-        &mut self,
-        id: &str,
-        chunk: &'static str,
-    ) -> Result<(&mut String, &mut Option<TextState>), FoldError> {
+    fn open_reasoning_part(&mut self, id: &str, chunk: &'static str) -> Result<OpenReasoning<'_>, FoldError> {
         let place = self.open_reasoning.iter().rev().find(|(open, _)| open == id).map(|(_, place)| *place);
         match place.and_then(|place| self.message.parts.get_mut(place)) {
-            Some(Part::Reasoning { text, state, .. }) => Ok((text, state)),
+            Some(Part::Reasoning { text, state, provider, .. }) => {
+                Ok(OpenReasoning { text, state, provider })
+            }
             _ => Err(FoldError::NotOpen(chunk, id.to_owned())),
         }
     }
 
     /// Sets the state of a call of the current step, or adds the part.
-    fn put_in_step(&mut self, call: &str, tool: &str, state: ToolState) {
+    fn put_in_step(&mut self, call: &str, tool: &str, state: ToolState, provider: Option<&ProviderMetadata>) {
         let step = self.message.parts.iter().rposition(|part| matches!(part, Part::StepStart)).unwrap_or(0);
         let known = self.message.parts[step..].iter_mut().find_map(|part| match part {
             Part::Tool(tool) if tool.call.as_str() == call => Some(tool),
@@ -252,11 +255,13 @@ impl MessageFold {
             Some(part) => {
                 tool.clone_into(&mut part.tool);
                 part.state = state;
+                keep(&mut part.provider, provider);
             }
             None => self.message.parts.push(Part::Tool(ToolPart {
                 tool: tool.to_owned(),
                 call: ToolCallId::new(call),
                 state,
+                provider: provider.cloned(),
             })),
         }
     }
@@ -282,6 +287,19 @@ impl MessageFold {
             Some(Value::Object(into)) => json::merge(into, metadata),
             other => *other = Some(Value::Object(metadata.clone())),
         }
+    }
+}
+
+struct OpenReasoning<'a> {
+    text: &'a mut String,
+    state: &'a mut Option<TextState>,
+    provider: &'a mut Option<ProviderMetadata>,
+}
+
+/// What a later chunk leaves out stays.
+fn keep(kept: &mut Option<ProviderMetadata>, new: Option<&ProviderMetadata>) {
+    if let Some(new) = new {
+        *kept = Some(new.clone());
     }
 }
 

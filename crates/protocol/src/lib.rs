@@ -4,8 +4,10 @@
 //! [`fold`] turns that into the stored message, with the same rules as the client's own reducer.
 
 pub mod agent;
+pub mod artifact;
 pub mod error_code;
 pub mod event;
+pub mod facts;
 pub mod fold;
 pub mod id;
 pub mod interaction;
@@ -13,6 +15,7 @@ pub mod json;
 pub mod message;
 pub mod normalize;
 pub mod project;
+pub mod provider;
 pub mod run;
 pub mod source;
 pub mod tool;
@@ -20,15 +23,21 @@ pub mod usage;
 pub mod wire;
 
 pub use agent::AgentRef;
+pub use artifact::{Artifact, ArtifactInfo, ArtifactList};
 pub use error_code::ErrorCode;
-pub use event::{FinishReason, FrameEnd, LogEntry, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome};
+pub use event::{
+    FinishReason, FrameEnd, LogEntry, QueueExit, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome,
+};
+pub use facts::TurnFacts;
 pub use fold::{FoldError, MessageFold};
 pub use id::{
-    ApprovalId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId, WorkspaceId,
+    ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId,
+    WorkspaceId,
 };
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
+pub use provider::{ProviderMetadata, Source};
 pub use run::{RunOptions, SubAgentStream, WhenBusy};
 pub use source::{Clock, IdSource, Timestamp};
 pub use tool::{ToolCall, ToolSpec};
-pub use usage::Usage;
+pub use usage::{Cost, Price, Usage};
 pub use wire::chat::Chunk;

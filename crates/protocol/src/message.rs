@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::{
     id::{ApprovalId, MessageId, ToolCallId},
     json,
+    provider::ProviderMetadata,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,13 +33,38 @@ pub enum Role {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    Text { text: String, state: Option<TextState> },
-    Reasoning { id: Option<String>, text: String, state: Option<TextState> },
-    File { media_type: String, url: String, filename: Option<String> },
-    SourceUrl { source_id: String, url: String, title: Option<String> },
-    SourceDocument { source_id: String, media_type: String, title: String, filename: Option<String> },
+    Text {
+        text: String,
+        state: Option<TextState>,
+    },
+    Reasoning {
+        id: Option<String>,
+        text: String,
+        state: Option<TextState>,
+        provider: Option<ProviderMetadata>,
+    },
+    File {
+        media_type: String,
+        url: String,
+        filename: Option<String>,
+    },
+    SourceUrl {
+        source_id: String,
+        url: String,
+        title: Option<String>,
+    },
+    SourceDocument {
+        source_id: String,
+        media_type: String,
+        title: String,
+        filename: Option<String>,
+    },
     StepStart,
-    Data { name: String, id: Option<String>, data: Value },
+    Data {
+        name: String,
+        id: Option<String>,
+        data: Value,
+    },
     Tool(ToolPart),
 }
 
@@ -54,6 +80,8 @@ pub struct ToolPart {
     pub tool: String,
     pub call: ToolCallId,
     pub state: ToolState,
+    /// What the provider wants back with the call.
+    pub provider: Option<ProviderMetadata>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -199,6 +227,10 @@ struct FlatPart<'a> {
     filename: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     data: Option<Cow<'a, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_metadata: Option<Cow<'a, ProviderMetadata>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_provider_metadata: Option<Cow<'a, ProviderMetadata>>,
 }
 
 /// `null` is a value here, not an absence.
@@ -223,11 +255,12 @@ impl Serialize for Part {
                 state: state_name(*state),
                 ..Default::default()
             },
-            Self::Reasoning { id, text: said, state } => FlatPart {
+            Self::Reasoning { id, text: said, state, provider } => FlatPart {
                 kind: "reasoning".into(),
                 id: id.as_deref().and_then(text),
                 text: text(said),
                 state: state_name(*state),
+                provider_metadata: provider.as_ref().map(Cow::Borrowed),
                 ..Default::default()
             },
             Self::File { media_type, url, filename } => FlatPart {
@@ -271,6 +304,7 @@ impl ToolPart {
             kind: format!("tool-{}", self.tool).into(),
             tool_call_id: text(self.call.as_str()),
             input: self.state.input().and_then(value),
+            call_provider_metadata: self.provider.as_ref().map(Cow::Borrowed),
             ..Default::default()
         };
         let record = |approval: &Option<Approval>| approval.clone().map(Cow::Owned);
@@ -333,6 +367,7 @@ impl TryFrom<FlatPart<'_>> for Part {
                 id: owned(flat.id),
                 state: text_state(&kind, flat.state)?,
                 text: need(&kind, "text", owned(flat.text))?,
+                provider: flat.provider_metadata.map(Cow::into_owned),
             },
             "file" => Self::File {
                 media_type: need(&kind, "mediaType", owned(flat.media_type))?,
@@ -408,7 +443,8 @@ impl ToolPart {
             None => return Err(format!("a `{kind}` part needs `state`")),
         };
         let call = need(kind, "toolCallId", flat.tool_call_id)?;
-        Ok(Self { tool, call: ToolCallId::new(&*call), state })
+        let provider = flat.call_provider_metadata.map(Cow::into_owned);
+        Ok(Self { tool, call: ToolCallId::new(&*call), state, provider })
     }
 }
 

@@ -2,7 +2,10 @@
 
 pub(crate) mod about;
 pub(crate) mod approvals;
+pub(crate) mod artifacts;
 pub(crate) mod diagnostics;
 pub(crate) mod health;
+pub(crate) mod models;
 pub(crate) mod sessions;
 pub(crate) mod tools;
+pub(crate) mod usage;

@@ -26,7 +26,9 @@ use testkit::{
     frames::{Frame, Frames},
     grammar::Grammar,
     lines::{line, lines, merged},
-    models::{Limits, Model, ModelError, ModelEvent, ModelRequest, ModelStream, OpenAi, OpenAiSettings},
+    models::{
+        Model, ModelError, ModelEvent, ModelRequest, ModelSettings, ModelStream, RemoteModel, WireFormat,
+    },
     protocol::{Chunk, ErrorCode, FinishReason, Part, TextState, ToolState, UiMessage, Usage},
     raw_call, reasons, says, says_in_pieces,
     server::ServerSettings,

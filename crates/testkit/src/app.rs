@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::Router;
 use engine::{Engine, EngineParts, EngineSettings};
-use models::{Model, Scripted, scripted::Reply};
+use models::{Catalog, Model, Scripted, scripted::Reply};
 use protocol::{Clock, PrincipalId, WorkspaceId, wire::chat::Profile};
 use server::{Auth, ServerSettings, ServerState};
 use sha2::{Digest, Sha256};
@@ -51,6 +51,7 @@ pub struct Builder {
     setup: Setup,
     script: Scripted,
     model: Option<Arc<dyn Model>>,
+    catalog: Option<Arc<Catalog>>,
 }
 
 impl Builder {
@@ -70,6 +71,13 @@ impl Builder {
     #[must_use]
     pub fn model(mut self, model: impl Model + 'static) -> Self {
         self.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Several models, and which of them answers.
+    #[must_use]
+    pub fn catalog(mut self, catalog: Catalog) -> Self {
+        self.catalog = Some(Arc::new(catalog));
         self
     }
 
@@ -112,7 +120,7 @@ impl Builder {
 
     pub async fn start(self) -> TestApp {
         let folder = tempfile::tempdir().unwrap();
-        TestApp::start(self.setup, self.script, self.model, folder).await
+        TestApp::start(self.setup, self.script, self.model, self.catalog, folder).await
     }
 }
 
@@ -131,10 +139,16 @@ impl TestApp {
             clock: Arc::default(),
             faults: None,
         };
-        Builder { setup, script: Scripted::new([]), model: None }
+        Builder { setup, script: Scripted::new([]), model: None, catalog: None }
     }
 
-    async fn start(setup: Setup, script: Scripted, model: Option<Arc<dyn Model>>, folder: TempDir) -> Self {
+    async fn start(
+        setup: Setup,
+        script: Scripted,
+        model: Option<Arc<dyn Model>>,
+        catalog: Option<Arc<Catalog>>,
+        folder: TempDir,
+    ) -> Self {
         let store = Arc::new(SqliteStore::open(&folder.path().join("concertino.db")).unwrap());
         let mut tools = Registry::builtin(&Group::ALL).unwrap();
         for tool in &setup.tools {
@@ -145,7 +159,8 @@ impl TestApp {
                 Some(faults) => Arc::new(FaultyStore::new(Arc::clone(&store) as _, faults)),
                 None => Arc::clone(&store) as _,
             },
-            model: model.unwrap_or_else(|| Arc::new(script.clone())),
+            catalog: catalog
+                .unwrap_or_else(|| Arc::new(Catalog::of(model.unwrap_or_else(|| Arc::new(script.clone()))))),
             tools,
             clock: Arc::clone(&setup.clock) as _,
             ids: Arc::clone(&setup.ids) as _,
@@ -169,10 +184,19 @@ impl TestApp {
     /// The process ends and another takes its data over. A run that is on must be held by a gate that stays shut:
     /// its task cannot be killed from here, it only never goes on.
     pub async fn restart(self, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.restart_with(Scripted::new(replies), None).await
+    }
+
+    /// The same, with a model of the test's own.
+    pub async fn restart_with_model(self, model: impl Model + 'static) -> Self {
+        self.restart_with(Scripted::new([]), Some(Arc::new(model))).await
+    }
+
+    async fn restart_with(self, script: Scripted, model: Option<Arc<dyn Model>>) -> Self {
         let Self { engine, store, setup, folder, .. } = self;
         engine.shut_down(GRACE).await;
         drop((engine, store));
-        let app = Self::start(setup, Scripted::new(replies), None, folder).await;
+        let app = Self::start(setup, script, model, None, folder).await;
         app.engine.recover().await.unwrap();
         app
     }
@@ -204,6 +228,13 @@ impl TestApp {
 
     pub async fn get(&self, path: &str) -> Answer {
         self.caller.get(path).await
+    }
+
+    /// How many files of artifacts there are.
+    pub fn files(&self) -> usize {
+        let folders = std::fs::read_dir(self.folder.path().join("artifacts"));
+        let folders = folders.into_iter().flatten().map(|folder| folder.unwrap().path());
+        folders.map(|folder| std::fs::read_dir(folder).unwrap().count()).sum()
     }
 
     /// Nobody can write to the database until the guard is dropped; writers wait.

@@ -66,7 +66,7 @@ impl Grammar {
                 ensure(self.open.as_deref() == Some(id), "a delta for a segment that is not open")?;
                 ensure(!delta.is_empty(), "an empty delta")?;
             }
-            Chunk::TextEnd { id } | Chunk::ReasoningEnd { id } => {
+            Chunk::TextEnd { id } | Chunk::ReasoningEnd { id, .. } => {
                 ensure(self.open.take().as_deref() == Some(id), "an end for a segment that is not open")?;
             }
             Chunk::ToolInputStart { tool_call_id, .. } => {

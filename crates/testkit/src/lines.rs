@@ -1,6 +1,6 @@
 //! A chunk as one short line, for transcripts that people compare.
 
-use protocol::Chunk;
+use protocol::{Chunk, ProviderMetadata};
 use serde_json::{Map, Value};
 
 pub fn line(chunk: &Chunk<'_>) -> String {
@@ -18,15 +18,18 @@ pub fn line(chunk: &Chunk<'_>) -> String {
         Chunk::TextEnd { id } => format!("text-end {id}"),
         Chunk::ReasoningStart { id } => format!("reasoning-start {id}"),
         Chunk::ReasoningDelta { id, delta } => format!("reasoning-delta {id} {delta:?}"),
-        Chunk::ReasoningEnd { id } => format!("reasoning-end {id}"),
+        Chunk::ReasoningEnd { id, provider_metadata } => {
+            format!("reasoning-end {id}{}", signed(provider_metadata.as_deref()))
+        }
         Chunk::ToolInputStart { tool_call_id, tool_name } => {
             format!("tool-input-start {tool_call_id} {tool_name}")
         }
         Chunk::ToolInputDelta { tool_call_id, input_text_delta } => {
             format!("tool-input-delta {tool_call_id} {input_text_delta}")
         }
-        Chunk::ToolInputAvailable { tool_call_id, tool_name, input } => {
-            format!("tool-input-available {tool_call_id} {tool_name} {input}")
+        Chunk::ToolInputAvailable { tool_call_id, tool_name, input, provider_metadata } => {
+            let signed = signed(provider_metadata.as_deref());
+            format!("tool-input-available {tool_call_id} {tool_name} {input}{signed}")
         }
         Chunk::ToolInputError { tool_call_id, tool_name, input, error_text } => {
             format!("tool-input-error {tool_call_id} {tool_name} {input} {error_text:?}")
@@ -77,6 +80,12 @@ fn with(mut line: String, more: &str) -> String {
         line.push_str(more);
     }
     line
+}
+
+fn signed(provider: Option<&ProviderMetadata>) -> String {
+    provider
+        .and_then(|provider| serde_json::to_string(provider).ok())
+        .map_or_else(String::new, |it| format!(" {it}"))
 }
 
 fn object(object: &Map<String, Value>) -> String {

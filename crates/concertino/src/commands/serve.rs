@@ -4,16 +4,17 @@ use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock};
+use models::{Catalog, catalog::Standing};
 use protocol::{Clock, PrincipalId, WorkspaceId};
 use server::{Auth, ServerSettings, ServerState};
 use store::{NewToken, SqliteStore, Store, Tokens};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
     config::Config,
     data_dir::{DataDir, digest},
     lifecycle::end_requested,
-    model_choice::{self, ModelChoice},
+    model_choice,
 };
 
 /// How long runs may go on after the process was asked to end; what is left is taken up at the next start.
@@ -26,11 +27,11 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         Arc::new(SqliteStore::open(&data.database()).context("cannot open the database")?);
     let token = data.token(config)?;
     remember(&*store, &token).await?;
-    let choice = model_choice::choose(&config.model)?;
+    let catalog = Arc::new(model_choice::catalog(&config.model, &data.providers())?);
     let tools = tools::Registry::builtin(&config.tool_groups)?;
     let engine = Engine::new(EngineParts {
         store,
-        model: Arc::clone(&choice.model),
+        catalog: Arc::clone(&catalog),
         tools,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
@@ -47,7 +48,13 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let listener = listen(config).await?;
     let router = server::router(ServerState::new(engine.clone(), settings));
     // A closed standard output is no reason to end.
-    announce(config, &choice, &token).unwrap_or_default();
+    announce(config, &catalog, &token).unwrap_or_default();
+    let mut background = JoinSet::new();
+    if config.model.discover {
+        background.spawn(async move {
+            model_choice::keep_looking(&catalog, |found| eprintln!("{found}")).await;
+        });
+    }
     match engine.recover().await {
         Ok(0) => {}
         Ok(count) => eprintln!("Taking up {count} unfinished answers."),
@@ -105,11 +112,17 @@ async fn remember(store: &dyn Store, token: &str) -> Result<()> {
     Ok(())
 }
 
-fn announce(config: &Config, choice: &ModelChoice, token: &str) -> std::io::Result<()> {
+fn announce(config: &Config, catalog: &Catalog, token: &str) -> std::io::Result<()> {
     let url = config.url();
+    let model = catalog.default_model();
+    let and_now = if model.standing == Standing::LastResort && config.model.discover {
+        "; looking on this machine"
+    } else {
+        ""
+    };
     let mut out = std::io::stdout().lock();
     writeln!(out, "Concertino is listening on {url}")?;
-    writeln!(out, "  model: {} ({})", choice.model.name(), choice.why)?;
+    writeln!(out, "  model: {} ({}{and_now})", model.name, model.why)?;
     match config.auth {
         Auth::Token => writeln!(out, "  open:  {url}/?token={token}")?,
         Auth::Off => writeln!(out, "  open:  {url}/ (authentication is off)")?,

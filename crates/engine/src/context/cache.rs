@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use models::{AssistantContent, ModelMessage, UserContent};
 use parking_lot::Mutex;
-use protocol::MessageRef;
+use protocol::{MessageRef, ProviderMetadata};
 use store::{SessionKey, Store, StoreError};
 
 use super::history;
@@ -56,7 +56,7 @@ impl Histories {
         };
         let mut new = Vec::new();
         for record in &records {
-            history::add(&mut new, &record.message()?);
+            history::add_asked(&mut new, &record.message()?, record.facts.as_ref());
         }
         messages.extend(new.into_iter().map(Arc::new));
         Ok(self.remember(key, leaf, Arc::new(messages)))
@@ -109,6 +109,10 @@ impl Kept {
     }
 }
 
+fn kept(provider: &Option<ProviderMetadata>) -> usize {
+    provider.as_ref().map_or(0, ProviderMetadata::size)
+}
+
 /// About what a message costs in memory.
 fn size(message: &ModelMessage) -> usize {
     const ITSELF: usize = 128;
@@ -116,15 +120,18 @@ fn size(message: &ModelMessage) -> usize {
         ModelMessage::User { content } => content
             .iter()
             .map(|content| match content {
-                UserContent::Text(text) => text.len() + ITSELF,
+                UserContent::Text(text) | UserContent::Facts(text) => text.len() + ITSELF,
                 UserContent::File { url, .. } => url.len() + ITSELF,
             })
             .sum(),
         ModelMessage::Assistant { content } => content
             .iter()
             .map(|content| match content {
-                AssistantContent::Text(text) | AssistantContent::Reasoning(text) => text.len() + ITSELF,
-                AssistantContent::ToolCall(call) => call.input.to_string().len() + 2 * ITSELF,
+                AssistantContent::Text(text) => text.len() + ITSELF,
+                AssistantContent::Reasoning { text, provider } => text.len() + kept(provider) + ITSELF,
+                AssistantContent::ToolCall { call, provider } => {
+                    call.input.to_string().len() + kept(provider) + 2 * ITSELF
+                }
             })
             .sum(),
         ModelMessage::Tool { text, .. } => text.len() + ITSELF,

@@ -3,22 +3,27 @@
 //! Every call has a result, in call order, right after the step that made it: providers refuse anything else.
 
 use models::{AssistantContent, ModelMessage, UserContent};
-use protocol::{Part, Role, ToolCall, ToolPart, ToolState, UiMessage};
+use protocol::{Part, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage};
 use serde_json::{Value, json};
 
 /// Appends what one message means to a model.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
+    add_asked(out, message, None);
+}
+
+/// The same, for a message that may have been asked at a moment of which something is known.
+pub(crate) fn add_asked(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&TurnFacts>) {
     match message.role {
         Role::System => {}
-        Role::User => add_user(out, message),
+        Role::User => add_user(out, message, facts),
         Role::Assistant => {
             message.parts.split(|part| matches!(part, Part::StepStart)).for_each(|step| add_step(out, step))
         }
     }
 }
 
-fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage) {
-    let content: Vec<_> = message
+fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&TurnFacts>) {
+    let mut content: Vec<_> = message
         .parts
         .iter()
         .filter_map(|part| match part {
@@ -32,6 +37,9 @@ fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage) {
         })
         .collect();
     if !content.is_empty() {
+        if let Some(facts) = facts {
+            content.insert(0, UserContent::Facts(facts.text()));
+        }
         out.push(ModelMessage::User { content });
     }
 }
@@ -42,11 +50,12 @@ fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part]) {
     for part in parts {
         match part {
             Part::Text { text, .. } if !text.is_empty() => content.push(AssistantContent::Text(text.clone())),
-            Part::Reasoning { text, .. } if !text.is_empty() => {
-                content.push(AssistantContent::Reasoning(text.clone()));
+            Part::Reasoning { text, provider, .. } if !text.is_empty() || provider.is_some() => {
+                content.push(AssistantContent::Reasoning { text: text.clone(), provider: provider.clone() });
             }
             Part::Tool(tool) => {
-                content.push(AssistantContent::ToolCall(call(tool)));
+                let provider = tool.provider.clone();
+                content.push(AssistantContent::ToolCall { call: call(tool), provider });
                 let (text, is_error) = result(&tool.state);
                 results.push(ModelMessage::Tool {
                     call: tool.call.clone(),
@@ -58,7 +67,7 @@ fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part]) {
             _ => {}
         }
     }
-    if content.iter().any(|content| !matches!(content, AssistantContent::Reasoning(_))) {
+    if content.iter().any(|content| !matches!(content, AssistantContent::Reasoning { .. })) {
         out.push(ModelMessage::Assistant { content });
         out.extend(results);
     }
@@ -66,7 +75,13 @@ fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part]) {
 
 fn call(tool: &ToolPart) -> ToolCall {
     // Servers that read the arguments insist on an object; broken text is told in the error instead.
-    let input = tool.state.input().filter(|input| input.is_object()).cloned().unwrap_or_else(|| json!({}));
+    let input = match (tool.state.input(), &tool.state) {
+        (Some(input @ Value::Object(_)), _) => input.clone(),
+        (Some(Value::String(text)), state) if !matches!(state, ToolState::OutputError { .. }) => {
+            json!({ "input": text })
+        }
+        _ => json!({}),
+    };
     ToolCall { id: tool.call.clone(), name: tool.tool.clone(), input }
 }
 
@@ -145,6 +160,29 @@ mod tests {
                 "assistant 1"
             ]
         );
+    }
+
+    #[test]
+    fn what_the_provider_attached_goes_back_where_it_was() {
+        let signed = json!({"anthropic": {"signature": "s"}});
+        let answer = message(json!({"id": "m", "role": "assistant", "parts": [
+            {"type": "step-start"},
+            {"type": "reasoning", "text": "hm", "state": "done", "providerMetadata": signed},
+            {"type": "reasoning", "text": "", "state": "done", "providerMetadata": signed},
+            {"type": "reasoning", "text": "", "state": "done"},
+            {"type": "tool-a", "toolCallId": "1", "state": "output-available", "input": {}, "output": 1,
+             "callProviderMetadata": signed},
+        ]}));
+        let provider: Option<protocol::ProviderMetadata> = serde_json::from_value(signed).unwrap();
+        let reasoning =
+            |text: &str| AssistantContent::Reasoning { text: text.to_owned(), provider: provider.clone() };
+        let call = ToolCall { id: protocol::ToolCallId::new("1"), name: "a".to_owned(), input: json!({}) };
+        let content = vec![
+            reasoning("hm"),
+            reasoning(""),
+            AssistantContent::ToolCall { call, provider: provider.clone() },
+        ];
+        assert_eq!(model_messages(&answer)[0], ModelMessage::Assistant { content });
     }
 
     #[test]

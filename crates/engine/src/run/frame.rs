@@ -6,20 +6,37 @@
 
 use std::collections::HashSet;
 
+use models::FellBack;
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, ErrorCode, FoldError, FrameEnd, IdSource, MessageFold, MessageId, RunId, SegmentKind,
-    SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
+    ApprovalId, Artifact, Cost, ErrorCode, FoldError, FrameEnd, IdSource, MessageFold, MessageId, Part,
+    ProviderMetadata, RunId, SegmentKind, SessionEvent, Source, ToolCall, ToolCallId, ToolOutcome, ToolState,
+    UiMessage, Usage,
 };
 use serde_json::{Map, Value, json};
+
+/// What a model call was, for the ledger.
+#[derive(Default)]
+pub(crate) struct ModelCall {
+    pub(crate) run: Option<RunId>,
+    pub(crate) agent: Vec<String>,
+    pub(crate) model: String,
+    pub(crate) usage: Usage,
+    pub(crate) cost: Option<Cost>,
+    pub(crate) duration_ms: u64,
+    pub(crate) failed: bool,
+}
 
 pub(crate) struct Frame {
     fold: MessageFold,
     step_open: bool,
     open: Option<(u32, SegmentKind)>,
     next_segment: u32,
+    sources: Vec<Source>,
     calls: HashSet<ToolCallId>,
     usage: Usage,
+    /// Of the calls whose price is known.
+    cost: Option<Cost>,
     steps: u32,
     closed: bool,
     /// What a failure adds to the metadata.
@@ -34,8 +51,10 @@ impl Frame {
             step_open: false,
             open: None,
             next_segment: 0,
+            sources: Vec::new(),
             calls: HashSet::new(),
             usage: Usage::default(),
+            cost: None,
             steps: 0,
             closed: false,
             failure: Map::new(),
@@ -59,6 +78,12 @@ impl Frame {
         self.fold.message()
     }
 
+    /// Whether the newest step has said something to the person.
+    pub(crate) fn has_text_in_step(&self) -> bool {
+        let parts = self.message().parts.iter().rev().take_while(|part| !matches!(part, Part::StepStart));
+        parts.into_iter().any(|part| matches!(part, Part::Text { text, .. } if !text.trim().is_empty()))
+    }
+
     pub(crate) fn steps(&self) -> u32 {
         self.steps
     }
@@ -78,26 +103,35 @@ impl Frame {
         if delta.is_empty() {
             return Ok(());
         }
-        let segment = match self.open {
-            Some((segment, open)) if open == kind => segment,
-            _ => {
-                self.close_segment()?;
-                self.start_step()?;
-                let segment = self.next_segment;
-                let message = self.id();
-                self.put(SessionEvent::SegmentOpened { message, segment, kind })?;
-                segment
-            }
-        };
+        let segment = self.segment(kind)?;
         let message = self.id();
         self.put(SessionEvent::SegmentDelta { message, segment, kind, delta })
     }
 
-    /// A call begins; gives the id it is known by from here on.
+    /// The reasoning is over, and the provider wants this back with it. Reasoning that was kept secret is empty.
+    pub(crate) fn end_reasoning(&mut self, provider: ProviderMetadata) -> Result<(), FoldError> {
+        let kind = SegmentKind::Reasoning;
+        let segment = self.segment(kind)?;
+        let message = self.id();
+        self.put(SessionEvent::SegmentClosed { message, segment, kind, provider: Some(provider) })
+    }
+
+    /// Something the answer leans on; told once, however often the provider names it.
+    pub(crate) fn cite(&mut self, source: Source) -> Result<(), FoldError> {
+        if self.sources.contains(&source) {
+            return Ok(());
+        }
+        self.start_step()?;
+        let (message, number) = (self.id(), u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
+        self.put(SessionEvent::SourceCited { message, number, source })
+    }
+
+    /// A call begins; gives the id it is known by from here on. `written` is the name as the model wrote it.
     pub(crate) fn start_call(
         &mut self,
         id: Option<&str>,
         tool: &str,
+        written: &str,
         ids: &dyn IdSource,
     ) -> Result<ToolCallId, FoldError> {
         self.close_segment()?;
@@ -107,7 +141,9 @@ impl Frame {
             .filter(|call| !self.calls.contains(call))
             .unwrap_or_else(|| ids.tool_call());
         let message = self.id();
-        self.put(SessionEvent::ToolInputStarted { message, call: call.clone(), tool: tool.to_owned() })?;
+        let written = (written != tool).then(|| written.to_owned());
+        let tool = tool.to_owned();
+        self.put(SessionEvent::ToolInputStarted { message, call: call.clone(), tool, written })?;
         Ok(call)
     }
 
@@ -119,12 +155,16 @@ impl Frame {
         self.put(SessionEvent::ToolInputDelta { message, call: call.clone(), delta })
     }
 
-    pub(crate) fn request(&mut self, mut call: ToolCall) -> Result<(), FoldError> {
+    pub(crate) fn request(
+        &mut self,
+        mut call: ToolCall,
+        provider: Option<ProviderMetadata>,
+    ) -> Result<(), FoldError> {
         self.close_segment()?;
         self.start_step()?;
         let message = self.id();
         disarm(&mut call.input);
-        self.put(SessionEvent::ToolRequested { message, call })
+        self.put(SessionEvent::ToolRequested { message, call, provider })
     }
 
     pub(crate) fn reject(
@@ -142,15 +182,30 @@ impl Frame {
     }
 
     /// The model's turn is over: nothing of it stays open.
-    pub(crate) fn end_model_turn(
-        &mut self,
-        model: &str,
-        usage: Usage,
-        duration_ms: u64,
-    ) -> Result<(), FoldError> {
+    pub(crate) fn end_model_turn(&mut self, call: ModelCall) -> Result<(), FoldError> {
         self.close_segment()?;
         let message = self.id();
-        self.put(SessionEvent::ModelCalled { message, model: model.to_owned(), usage, duration_ms })
+        let ModelCall { run, agent, model, usage, cost, duration_ms, failed } = call;
+        self.put(SessionEvent::ModelCalled { message, run, agent, model, usage, cost, duration_ms, failed })
+    }
+
+    /// A fact about the message that a program can read.
+    pub(crate) fn note(&mut self, name: &str, value: Value) -> Result<(), FoldError> {
+        let (message, metadata) = (self.id(), Map::from_iter([(name.to_owned(), value)]));
+        self.put(SessionEvent::MetadataAdded { message, metadata })
+    }
+
+    /// Another model answers than the one the message began with; the message says so.
+    pub(crate) fn note_fallback(&mut self, note: &FellBack) -> Result<(), FoldError> {
+        let FellBack { from, to, why } = note;
+        let before = self.message().metadata.as_ref().and_then(|metadata| metadata.get("fallbacks"));
+        let mut fallbacks = before.and_then(Value::as_array).cloned().unwrap_or_default();
+        fallbacks.push(json!({ "from": from, "to": to, "reason": why }));
+        let mut metadata = Map::new();
+        metadata.insert("model".to_owned(), json!(to));
+        metadata.insert("fallbacks".to_owned(), fallbacks.into());
+        let message = self.id();
+        self.put(SessionEvent::MetadataAdded { message, metadata })
     }
 
     /// A snapshot of a running call; dropped once the call is settled.
@@ -175,6 +230,12 @@ impl Frame {
         self.put(SessionEvent::DataPushed { message, name, id, data, transient })
     }
 
+    /// A file was made; it is on disk.
+    pub(crate) fn artifact(&mut self, artifact: Artifact) -> Result<(), FoldError> {
+        let message = self.id();
+        self.put(SessionEvent::ArtifactKept { message, artifact })
+    }
+
     /// The one result of a call. A second one is dropped; one for a call nobody announced is announced first.
     pub(crate) fn settle(&mut self, call: &ToolCallId, mut outcome: ToolOutcome) -> Result<(), FoldError> {
         self.close_segment()?;
@@ -183,7 +244,7 @@ impl Frame {
             Some(false) => {}
             None => {
                 let input = json!({});
-                self.request(ToolCall { id: call.clone(), name: "unknown".to_owned(), input })?;
+                self.request(ToolCall { id: call.clone(), name: "unknown".to_owned(), input }, None)?;
             }
         }
         if let ToolOutcome::Done { output } = &mut outcome {
@@ -278,6 +339,9 @@ impl Frame {
         if !self.usage.is_empty() {
             metadata.insert("usage".to_owned(), json!(self.usage));
         }
+        if let Some(cost) = self.cost {
+            metadata.insert("cost".to_owned(), json!(cost.usd()));
+        }
         if reason.is_some() {
             self.put(SessionEvent::FrameClosed { message, end, metadata })
         } else {
@@ -320,6 +384,21 @@ impl Frame {
         self.message().tool_parts().rfind(|tool| tool.call == *call).map(|tool| tool.state.is_settled())
     }
 
+    /// The open segment of this kind, or a new one.
+    fn segment(&mut self, kind: SegmentKind) -> Result<u32, FoldError> {
+        if let Some((segment, open)) = self.open
+            && open == kind
+        {
+            return Ok(segment);
+        }
+        self.close_segment()?;
+        self.start_step()?;
+        let segment = self.next_segment;
+        let message = self.id();
+        self.put(SessionEvent::SegmentOpened { message, segment, kind })?;
+        Ok(segment)
+    }
+
     fn start_step(&mut self) -> Result<(), FoldError> {
         if self.step_open {
             return Ok(());
@@ -332,7 +411,7 @@ impl Frame {
         match self.open {
             Some((segment, kind)) => {
                 let message = self.id();
-                self.put(SessionEvent::SegmentClosed { message, segment, kind })
+                self.put(SessionEvent::SegmentClosed { message, segment, kind, provider: None })
             }
             None => Ok(()),
         }
@@ -360,13 +439,19 @@ impl Frame {
                 self.next_segment = segment + 1;
             }
             SessionEvent::SegmentClosed { .. } => self.open = None,
+            SessionEvent::SourceCited { source, .. } => self.sources.push(source.clone()),
             SessionEvent::ToolInputStarted { call, .. } | SessionEvent::ToolRejected { call, .. } => {
                 self.calls.insert(call.clone());
             }
             SessionEvent::ToolRequested { call, .. } => {
                 self.calls.insert(call.id.clone());
             }
-            SessionEvent::ModelCalled { usage, .. } => self.usage += *usage,
+            SessionEvent::ModelCalled { usage, cost, .. } => {
+                self.usage += *usage;
+                if let Some(cost) = cost {
+                    *self.cost.get_or_insert_default() += *cost;
+                }
+            }
             SessionEvent::FrameClosed { .. } => self.closed = true,
             SessionEvent::RunResumed { .. } => self.closed = false,
             _ => {}

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use models::Model;
 use protocol::{
     FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
-use store::{RunRecord, RunStatus, SessionRecord, SessionTarget};
+use store::{PrefaceRecord, RunRecord, RunStatus, SessionRecord, SessionTarget};
 use tokio::sync::mpsc;
 
 use super::{
@@ -18,8 +19,9 @@ use super::{
 use crate::{
     EngineError,
     agents::{AgentDefinition, main_agent},
-    context::{cache::History, history},
+    context::{cache::History, history, preface, prompt},
     run::{
+        choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
         lifecycle,
@@ -35,12 +37,22 @@ const ANSWERS: usize = 16;
 pub(super) struct LogEnd {
     target: SessionTarget,
     high_water: Seq,
+    preface: Option<PrefaceRecord>,
+    /// The model that the session goes on with, and where from.
+    chat_model: Option<(String, Option<String>)>,
 }
 
 impl LogEnd {
     fn is_new(&self) -> bool {
         matches!(self.target, SessionTarget::New { .. })
     }
+}
+
+/// The agent of a run, and what its system prompt says in this session.
+struct Voice {
+    agent: Arc<AgentDefinition>,
+    system: String,
+    model: Arc<dyn Model>,
 }
 
 /// What the messages of a session's first append mean to a model.
@@ -51,7 +63,9 @@ fn history_of(events: &[SessionEvent]) -> History {
             SessionEvent::HistoryPlanted { messages: planted } => {
                 planted.iter().for_each(|message| history::add(&mut messages, message));
             }
-            SessionEvent::MessageAccepted { message, .. } => history::add(&mut messages, message),
+            SessionEvent::MessageAccepted { message, facts, .. } => {
+                history::add_asked(&mut messages, message, facts.as_deref());
+            }
             _ => {}
         }
     }
@@ -60,7 +74,12 @@ fn history_of(events: &[SessionEvent]) -> History {
 
 impl From<&SessionRecord> for LogEnd {
     fn from(record: &SessionRecord) -> Self {
-        Self { target: SessionTarget::Known(record.key), high_water: record.high_water }
+        Self {
+            target: SessionTarget::Known(record.key),
+            high_water: record.high_water,
+            preface: record.preface.clone(),
+            chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
+        }
     }
 }
 
@@ -68,7 +87,8 @@ impl Actor {
     /// The end of the log of a session that does not exist yet.
     pub(super) fn no_log(&self) -> LogEnd {
         let (workspace, id) = self.name.clone();
-        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0 }
+        let target = SessionTarget::New { workspace, id };
+        LogEnd { target, high_water: 0, preface: None, chat_model: None }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -87,12 +107,25 @@ impl Actor {
         end: &LogEnd,
         mut events: Vec<SessionEvent>,
         answers: MessageRef,
-        options: RunOptions,
+        mut options: RunOptions,
         agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
+        if options.chat_model_id.is_none()
+            && let Some((id, source)) = &end.chat_model
+        {
+            options.chat_model_id = Some(id.clone());
+            options.chat_model_source = source.clone();
+        }
+        let model = choose_model(&self.parts.catalog, &self.name, &options, &agent)?;
         let high_water = end.high_water;
         let log = self.open_log(end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
+        let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
+        if preface.is_new {
+            let (agent, text) = (agent.name.clone(), preface.text.clone());
+            events.push(SessionEvent::PrefaceWritten { agent, text });
+        }
+        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
         let run = RunRecord {
             id: self.parts.ids.run(),
             message: self.parts.ids.message(),
@@ -103,7 +136,7 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&agent)).map_err(order)?;
+        frame.open(self.start_metadata(&voice.agent, &*voice.model)).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -115,17 +148,17 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
         writer.append(events, Vec::new()).await?;
-        let turn = Turn::new(agent.max_steps);
-        self.spawn(run, agent, writer, frame, turn, history);
+        let turn = Turn::new(voice.agent.max_steps);
+        self.spawn(run, voice, writer, frame, turn, history);
         Ok(viewer)
     }
 
-    fn start_metadata(&self, agent: &AgentDefinition) -> Map<String, Value> {
+    fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
         let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
         let mut metadata = Map::new();
         metadata.insert("agent".to_owned(), json!(reference));
         metadata.insert("agentName".to_owned(), json!(agent.name));
-        metadata.insert("model".to_owned(), json!(self.parts.model.name()));
+        metadata.insert("model".to_owned(), json!(model.name()));
         metadata.insert("createdAt".to_owned(), json!(self.parts.clock.now()));
         metadata
     }
@@ -134,7 +167,7 @@ impl Actor {
     fn spawn(
         &mut self,
         run: RunRecord,
-        agent: Arc<AgentDefinition>,
+        voice: Voice,
         writer: LogWriter,
         frame: Frame,
         turn: Turn,
@@ -144,8 +177,11 @@ impl Actor {
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
             run: run.id.clone(),
-            agent,
+            workspace: self.name.0.clone(),
+            agent: voice.agent,
+            model: voice.model,
             options: run.options.clone(),
+            system: voice.system.into(),
             history: Arc::default(),
             cancel: cancel.clone(),
         };
@@ -166,6 +202,9 @@ impl Actor {
         before: impl FnOnce(&mut Frame) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
         let agent = main_agent(run.options.agent_id.as_deref())?;
+        let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
+        let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
+            .unwrap_or_else(|error| Arc::new(Gone(error)));
         let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
         before(&mut frame).map_err(order)?;
         frame.go_on(run.id.clone()).map_err(order)?;
@@ -182,7 +221,8 @@ impl Actor {
         writer.append(events, Vec::new()).await?;
         let calls = resume::plan(&frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
-        self.spawn(run, agent, writer, frame, turn, None);
+        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
+        self.spawn(run, voice, writer, frame, turn, None);
         Ok(viewer)
     }
 
@@ -191,6 +231,7 @@ impl Actor {
             return Ok(());
         }
         let Some(record) = self.record().await? else { return Ok(()) };
+        self.queue.backlog |= record.queued > 0;
         let Some((id, RunStatus::Running)) = &record.last_run else { return Ok(()) };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(()) };
         self.resume(&record, run, Why::Crashed, |_| Ok(())).await?;

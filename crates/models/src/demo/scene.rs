@@ -51,7 +51,7 @@ fn spoken(message: &ModelMessage) -> (Said, bool) {
         .iter()
         .filter_map(|part| match part {
             UserContent::Text(text) => Some(text.as_str()),
-            UserContent::File { .. } => None,
+            UserContent::Facts(_) | UserContent::File { .. } => None,
         })
         .collect();
     (Said::new(&texts.join("\n")), content.iter().any(|part| matches!(part, UserContent::File { .. })))
@@ -68,8 +68,8 @@ fn calls_of(messages: &[Arc<ModelMessage>]) -> impl Iterator<Item = &ToolCall> {
         ModelMessage::User { .. } | ModelMessage::Tool { .. } => None,
     });
     contents.flatten().filter_map(|part| match part {
-        AssistantContent::ToolCall(call) => Some(call),
-        AssistantContent::Text(_) | AssistantContent::Reasoning(_) => None,
+        AssistantContent::ToolCall { call, .. } => Some(call),
+        AssistantContent::Text(_) | AssistantContent::Reasoning { .. } => None,
     })
 }
 

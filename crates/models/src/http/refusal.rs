@@ -13,6 +13,21 @@ const MAX_MESSAGE_CHARS: usize = 300;
 /// The status of an in-stream error that names none.
 const UNNAMED_FAILURE: u16 = 500;
 
+/// What the `code` or `type` of an in-stream error means as a status.
+const WORDS: [(&str, u16); 11] = [
+    ("rate_limit", 429),
+    ("authentication", 401),
+    ("api_key", 401),
+    ("permission", 403),
+    ("invalid_request", 400),
+    ("invalid_prompt", 400),
+    ("context_length", 400),
+    ("request_too_large", 413),
+    ("not_found", 404),
+    ("overloaded", 529),
+    ("timeout", 504),
+];
+
 /// What an HTTP error means. `reason` stands in for a body without a sentence.
 pub fn from_status(
     status: u16,
@@ -22,6 +37,11 @@ pub fn from_status(
     retry_after: Option<Duration>,
 ) -> ModelError {
     let body: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
+    // Gemini wraps the error of a streamed call into a list.
+    let body = match body {
+        Value::Array(mut list) if list.len() == 1 => list.remove(0),
+        body => body,
+    };
     let said = sentence(&body);
     let message = clean(said.unwrap_or(reason), key);
     match status {
@@ -47,18 +67,9 @@ pub fn in_stream(error: &Value, key: Option<&str>) -> ModelError {
         .and_then(|code| u16::try_from(code).ok())
         .filter(|code| (400..600).contains(code));
     let words = [text("code"), text("type")];
-    let status = status.unwrap_or_else(|| {
-        if words.iter().any(|word| word.contains("rate_limit")) {
-            429
-        } else if words.iter().any(|word| word.contains("authentication") || word.contains("api_key")) {
-            401
-        } else if words.iter().any(|word| word.contains("invalid_request") || word.contains("context_length"))
-        {
-            400
-        } else {
-            UNNAMED_FAILURE
-        }
-    });
+    let says = |(part, _): &&(&str, u16)| words.iter().any(|word| word.contains(part));
+    let status =
+        status.unwrap_or_else(|| WORDS.iter().find(says).map_or(UNNAMED_FAILURE, |(_, status)| *status));
     let message = error.as_str().or_else(|| error.get("message")?.as_str());
     let message = clean(message.unwrap_or("no explanation given"), key);
     match status {

@@ -9,16 +9,27 @@
 
 use std::collections::VecDeque;
 
+use protocol::ProviderMetadata;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::wire::CallDelta;
-use crate::model::ModelEvent;
+use crate::{
+    model::{ModelError, ModelEvent},
+    remote::bounds::{MAX_ARGUMENT_BYTES, MAX_CALLS},
+};
+
+/// Where the `extra_content` of a call is kept.
+pub const EXTRA_PROVIDER: &str = "openai";
+pub const EXTRA_FIELD: &str = "extra_content";
 
 #[derive(Debug, Default)]
 pub struct Calls {
     calls: Vec<Call>,
     /// Counts the lists of pieces, to know which calls a list has already had a piece for.
     lists: u64,
+    /// The argument text of all calls.
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -28,6 +39,8 @@ struct Call {
     /// Empty until the name arrives; the call is told only then.
     name: String,
     arguments: String,
+    /// Until the call is told.
+    extra: Option<Value>,
     last_list: u64,
 }
 
@@ -42,11 +55,19 @@ impl Calls {
     }
 
     /// Takes the pieces of one event.
-    pub fn take(&mut self, pieces: Vec<CallDelta<'_>>, events: &mut VecDeque<ModelEvent>) {
+    pub fn take(
+        &mut self,
+        pieces: Vec<CallDelta<'_>>,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ModelError> {
         self.lists += 1;
         for piece in pieces {
             self.take_piece(piece, events);
+            if self.calls.len() > MAX_CALLS || self.bytes > MAX_ARGUMENT_BYTES {
+                return Err(ModelError::Garbage("more tool calls than one answer may have".to_owned()));
+            }
         }
+        Ok(())
     }
 
     fn take_piece(&mut self, piece: CallDelta<'_>, events: &mut VecDeque<ModelEvent>) {
@@ -58,6 +79,7 @@ impl Calls {
                 id: String::new(),
                 name: String::new(),
                 arguments: String::new(),
+                extra: None,
                 last_list: 0,
             });
             self.calls.len() - 1
@@ -69,7 +91,11 @@ impl Calls {
         }
         let index = u32::try_from(place).unwrap_or(u32::MAX);
         let arguments = function.arguments.0;
+        self.bytes += arguments.len();
         call.arguments.push_str(&arguments);
+        if let Some(extra) = piece.extra_content {
+            call.extra = Some(*extra);
+        }
         if !call.name.is_empty() {
             if !arguments.is_empty() {
                 events.push_back(ModelEvent::ToolDelta { index, delta: arguments.into_owned() });
@@ -81,6 +107,12 @@ impl Calls {
             if !call.arguments.is_empty() {
                 events.push_back(ModelEvent::ToolDelta { index, delta: call.arguments.clone() });
             }
+        }
+        if !call.name.is_empty()
+            && let Some(extra) = call.extra.take()
+        {
+            let provider = ProviderMetadata::one(EXTRA_PROVIDER, EXTRA_FIELD, extra);
+            events.push_back(ModelEvent::ToolSigned { index, provider });
         }
     }
 

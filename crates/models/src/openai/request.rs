@@ -1,7 +1,8 @@
 //! Ours → theirs: a [`ModelRequest`] as the body of a chat-completions call.
 //!
-//! The structs borrow from the request and are written once. Reasoning of earlier answers is not sent back: most
-//! servers refuse it. An assistant message with nothing left in it is dropped, since servers refuse that too.
+//! The structs borrow from the request and are written once. Reasoning of earlier answers goes back only where the
+//! settings say so: most servers refuse it. An assistant message with nothing left in it is dropped, since servers
+//! refuse that too.
 
 use std::borrow::Cow;
 
@@ -9,18 +10,38 @@ use protocol::ToolSpec;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::model::{AssistantContent, ModelMessage, ModelRequest, UserContent};
+use super::{
+    calls::{EXTRA_FIELD, EXTRA_PROVIDER},
+    thoughts,
+};
+use crate::{
+    attached::{is_image, is_pdf, named_only},
+    model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, UserContent},
+    remote::{
+        body::Writing,
+        settings::{PromptCache, ReasoningReplay},
+    },
+};
 
 /// The body of the call.
-pub fn body(model: &str, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
-    let system = (!request.system.is_empty()).then_some(Message::System { content: &request.system });
+pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
+    let marks = writing.prompt_cache == PromptCache::Marks;
+    let system =
+        (!request.system.is_empty()).then(|| Message::System { content: system(&request.system, marks) });
+    let replay = writing.reasoning_replay;
+    let mut messages: Vec<_> =
+        system.into_iter().chain(request.messages.iter().filter_map(|sent| message(sent, replay))).collect();
+    if marks {
+        mark_last(&mut messages);
+    }
+    let cache_key = request.cache_key.as_deref().filter(|_| writing.prompt_cache == PromptCache::Key);
     serde_json::to_vec(&Body {
-        model,
-        messages: system
-            .into_iter()
-            .chain(request.messages.iter().filter_map(|sent| message(sent)))
-            .collect(),
+        model: &writing.model,
+        messages,
         tools: request.tools.iter().map(tool).collect(),
+        max_tokens: writing.max_output_tokens,
+        response_format: request.answer.as_deref().map(response_format),
+        prompt_cache_key: cache_key,
         stream: true,
         stream_options: StreamOptions { include_usage: true },
     })
@@ -32,6 +53,12 @@ struct Body<'a> {
     messages: Vec<Message<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
     stream: bool,
     stream_options: StreamOptions,
 }
@@ -42,10 +69,23 @@ struct StreamOptions {
 }
 
 #[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'a> {
+    JsonSchema { json_schema: JsonSchema<'a> },
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'a> {
+    name: &'a str,
+    schema: &'a Value,
+    strict: bool,
+}
+
+#[derive(Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
 enum Message<'a> {
     System {
-        content: &'a str,
+        content: Content<'a>,
     },
     User {
         content: Content<'a>,
@@ -53,6 +93,10 @@ enum Message<'a> {
     Assistant {
         /// Written as `null` when there is none: some servers insist on the field.
         content: Option<Cow<'a, str>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_content: Option<Cow<'a, str>>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        reasoning_details: Vec<&'a Value>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<Call<'a>>,
     },
@@ -72,9 +116,24 @@ enum Content<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Part<'a> {
-    Text { text: Cow<'a, str> },
-    ImageUrl { image_url: ImageUrl<'a> },
-    File { file: File<'a> },
+    Text {
+        text: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    ImageUrl {
+        image_url: ImageUrl<'a>,
+    },
+    File {
+        file: File<'a>,
+    },
+}
+
+/// The mark behind which nothing is known yet.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum CacheControl {
+    Ephemeral,
 }
 
 #[derive(Serialize)]
@@ -94,6 +153,8 @@ struct Call<'a> {
     #[serde(rename = "type")]
     kind: Kind,
     function: Function<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
@@ -124,10 +185,43 @@ struct ToolFunction<'a> {
     parameters: &'a Value,
 }
 
-fn message(message: &ModelMessage) -> Option<Message<'_>> {
+fn system(text: &str, marks: bool) -> Content<'_> {
+    match marks {
+        false => Content::Text(text.into()),
+        true => Content::Parts(vec![Part::Text {
+            text: text.into(),
+            cache_control: Some(CacheControl::Ephemeral),
+        }]),
+    }
+}
+
+/// Marks the end of the last user message: the next call repeats everything up to it.
+fn mark_last(messages: &mut [Message<'_>]) {
+    let last = messages.iter_mut().rev().find_map(|message| match message {
+        Message::User { content } => Some(content),
+        _ => None,
+    });
+    let Some(content) = last else { return };
+    if let Content::Text(text) = content {
+        *content = Content::Parts(vec![Part::Text { text: std::mem::take(text), cache_control: None }]);
+    }
+    if let Content::Parts(parts) = content
+        && let Some(Part::Text { cache_control, .. }) =
+            parts.iter_mut().rev().find(|part| matches!(part, Part::Text { .. }))
+    {
+        *cache_control = Some(CacheControl::Ephemeral);
+    }
+}
+
+fn response_format(answer: &AnswerSchema) -> ResponseFormat<'_> {
+    let AnswerSchema { name, schema } = answer;
+    ResponseFormat::JsonSchema { json_schema: JsonSchema { name, schema, strict: true } }
+}
+
+fn message(message: &ModelMessage, replay: ReasoningReplay) -> Option<Message<'_>> {
     match message {
         ModelMessage::User { content } => Some(Message::User { content: user_content(content) }),
-        ModelMessage::Assistant { content } => assistant(content),
+        ModelMessage::Assistant { content } => assistant(content, replay),
         ModelMessage::Tool { call, text, tool: _, is_error: _ } => {
             Some(Message::Tool { tool_call_id: call.as_str(), content: text })
         }
@@ -137,7 +231,7 @@ fn message(message: &ModelMessage) -> Option<Message<'_>> {
 /// A plain string where there is only text: not every server understands parts.
 fn user_content(content: &[UserContent]) -> Content<'_> {
     let only_text = content.iter().map(|part| match part {
-        UserContent::Text(text) => Some(text.as_str()),
+        UserContent::Text(text) | UserContent::Facts(text) => Some(text.as_str()),
         UserContent::File { .. } => None,
     });
     match only_text.collect::<Option<Vec<_>>>() {
@@ -148,45 +242,57 @@ fn user_content(content: &[UserContent]) -> Content<'_> {
 
 fn user_part(content: &UserContent) -> Part<'_> {
     match content {
-        UserContent::Text(text) => Part::Text { text: text.into() },
-        UserContent::File { media_type, url, filename: _ } if media_type.starts_with("image/") => {
+        UserContent::Text(text) | UserContent::Facts(text) => {
+            Part::Text { text: text.into(), cache_control: None }
+        }
+        UserContent::File { media_type, url, filename: _ } if is_image(media_type) => {
             Part::ImageUrl { image_url: ImageUrl { url } }
         }
-        UserContent::File { media_type, url, filename }
-            if media_type == "application/pdf" && url.starts_with("data:") =>
-        {
+        UserContent::File { media_type, url, filename } if is_pdf(media_type) && url.starts_with("data:") => {
             let filename = filename.as_deref().unwrap_or("document.pdf");
             Part::File { file: File { filename, file_data: url } }
         }
         UserContent::File { media_type, url, filename } => {
-            let name = filename.as_deref().unwrap_or("without a name");
-            let place = if url.starts_with("data:") { "" } else { url };
-            let gap = if place.is_empty() { "" } else { " at " };
-            let text = format!(
-                "[attached file {name} ({media_type}){gap}{place}: its content cannot be shown here]"
-            );
-            Part::Text { text: text.into() }
+            Part::Text { text: named_only(media_type, url, filename.as_deref()), cache_control: None }
         }
     }
 }
 
-fn assistant(content: &[AssistantContent]) -> Option<Message<'_>> {
+fn assistant(content: &[AssistantContent], replay: ReasoningReplay) -> Option<Message<'_>> {
     let mut texts = Vec::new();
+    let mut said_thoughts = Vec::new();
+    let mut reasoning_details = Vec::new();
     let mut tool_calls = Vec::new();
     for part in content {
         match part {
             AssistantContent::Text(text) if text.is_empty() => {}
             AssistantContent::Text(text) => texts.push(text.as_str()),
-            AssistantContent::Reasoning(_) => {}
-            AssistantContent::ToolCall(call) => tool_calls.push(Call {
+            AssistantContent::Reasoning { text, provider } => match replay {
+                ReasoningReplay::Never => {}
+                ReasoningReplay::Content => said_thoughts.push(text.as_str()),
+                ReasoningReplay::Details => {
+                    let details = provider
+                        .as_ref()
+                        .and_then(|kept| kept.field(thoughts::PROVIDER, thoughts::FIELD)?.as_array());
+                    reasoning_details.extend(details.into_iter().flatten());
+                }
+            },
+            AssistantContent::ToolCall { call, provider } => tool_calls.push(Call {
                 id: call.id.as_str(),
                 kind: Kind::Function,
                 function: Function { name: &call.name, arguments: &call.input },
+                extra_content: provider.as_ref().and_then(|kept| kept.field(EXTRA_PROVIDER, EXTRA_FIELD)),
             }),
         }
     }
     let content = joined(&texts, "");
-    (content.is_some() || !tool_calls.is_empty()).then_some(Message::Assistant { content, tool_calls })
+    let reasoning_content = joined(&said_thoughts, "").filter(|text| !text.is_empty());
+    (content.is_some() || !tool_calls.is_empty()).then_some(Message::Assistant {
+        content,
+        reasoning_content,
+        reasoning_details,
+        tool_calls,
+    })
 }
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {

@@ -2,15 +2,23 @@
 
 use std::sync::Arc;
 
-use protocol::{ToolCall, ToolCallId};
+use protocol::{ProviderMetadata, ToolCall, ToolCallId};
 use serde_json::json;
 
 use super::*;
+use crate::remote::settings::ModelSettings;
 
 fn written(system: &str, messages: Vec<ModelMessage>) -> Value {
     let messages = messages.into_iter().map(Arc::new).collect();
-    let request = ModelRequest { system: system.to_owned(), messages, tools: [].into() };
-    serde_json::from_slice(&body("some-model", &request).unwrap()).unwrap()
+    write(&writing(), &ModelRequest { system: system.to_owned(), messages, ..ModelRequest::default() })
+}
+
+fn writing() -> Writing {
+    Writing::new(ModelSettings::new("test/some-model", "http://localhost", "some-model"))
+}
+
+fn write(writing: &Writing, request: &ModelRequest) -> Value {
+    serde_json::from_slice(&body(writing, request).unwrap()).unwrap()
 }
 
 fn user(content: Vec<UserContent>) -> ModelMessage {
@@ -29,8 +37,13 @@ fn file(media_type: &str, url: &str, filename: Option<&str>) -> UserContent {
     }
 }
 
+fn thought(text: &str) -> AssistantContent {
+    AssistantContent::Reasoning { text: text.to_owned(), provider: None }
+}
+
 fn call(id: &str, name: &str, input: Value) -> AssistantContent {
-    AssistantContent::ToolCall(ToolCall { id: ToolCallId::new(id), name: name.to_owned(), input })
+    let call = ToolCall { id: ToolCallId::new(id), name: name.to_owned(), input };
+    AssistantContent::ToolCall { call, provider: None }
 }
 
 #[test]
@@ -41,7 +54,7 @@ fn a_whole_conversation_is_written_in_order() {
             user(vec![text("What time is it?")]),
             ModelMessage::Assistant {
                 content: vec![
-                    AssistantContent::Reasoning("I need the clock.".to_owned()),
+                    thought("I need the clock."),
                     AssistantContent::Text("One ".to_owned()),
                     AssistantContent::Text("moment.".to_owned()),
                     call("call_1", "time-now", json!({ "zone": "a \"b\"\n" })),
@@ -64,8 +77,9 @@ fn a_whole_conversation_is_written_in_order() {
             input_schema: json!({ "type": "object", "properties": {} }),
         }]
         .into(),
+        ..ModelRequest::default()
     };
-    let written: Value = serde_json::from_slice(&body("some-model", &request).unwrap()).unwrap();
+    let written = write(&writing(), &request);
     assert_eq!(
         written,
         json!({
@@ -142,12 +156,7 @@ fn an_assistant_without_text_has_null_content_and_one_without_anything_is_droppe
         "",
         vec![
             ModelMessage::Assistant { content: vec![call("call_1", "x", json!({}))] },
-            ModelMessage::Assistant {
-                content: vec![
-                    AssistantContent::Reasoning("hm".to_owned()),
-                    AssistantContent::Text(String::new()),
-                ],
-            },
+            ModelMessage::Assistant { content: vec![thought("hm"), AssistantContent::Text(String::new())] },
         ],
     );
     assert_eq!(
@@ -156,4 +165,66 @@ fn an_assistant_without_text_has_null_content_and_one_without_anything_is_droppe
             { "id": "call_1", "type": "function", "function": { "name": "x", "arguments": "{}" } },
         ] }])
     );
+}
+
+#[test]
+fn what_the_settings_ask_for_is_written() {
+    let mut settings = ModelSettings::new("test/m", "http://localhost", "m");
+    settings.max_output_tokens = Some(100);
+    settings.prompt_cache = PromptCache::Key;
+    let request = ModelRequest {
+        messages: vec![user(vec![text("hi")]).into()],
+        answer: Some(Arc::new(AnswerSchema { name: "plan".to_owned(), schema: json!({ "type": "object" }) })),
+        cache_key: Some("session-1".to_owned()),
+        ..ModelRequest::default()
+    };
+    let written = write(&Writing::new(settings), &request);
+    assert_eq!(written["max_tokens"], 100);
+    assert_eq!(written["prompt_cache_key"], "session-1");
+    assert_eq!(
+        written["response_format"],
+        json!({ "type": "json_schema",
+                "json_schema": { "name": "plan", "schema": { "type": "object" }, "strict": true } })
+    );
+}
+
+#[test]
+fn cache_marks_stand_after_the_system_text_and_the_last_question() {
+    let mut settings = ModelSettings::new("test/m", "http://localhost", "m");
+    settings.prompt_cache = PromptCache::Marks;
+    let messages = vec![user(vec![text("a")]).into(), user(vec![text("b"), text("c")]).into()];
+    let request = ModelRequest { system: "s".to_owned(), messages, ..ModelRequest::default() };
+    let mark = json!({ "type": "ephemeral" });
+    assert_eq!(
+        write(&Writing::new(settings), &request)["messages"],
+        json!([
+            { "role": "system", "content": [{ "type": "text", "text": "s", "cache_control": mark }] },
+            { "role": "user", "content": "a" },
+            { "role": "user", "content": [{ "type": "text", "text": "b\nc", "cache_control": mark }] },
+        ])
+    );
+}
+
+#[test]
+fn reasoning_goes_back_the_way_the_server_wants_it() {
+    let details = json!([{ "type": "reasoning.text", "text": "hm", "signature": "s" }]);
+    let provider = ProviderMetadata::one(thoughts::PROVIDER, thoughts::FIELD, details.clone());
+    let reasoning = AssistantContent::Reasoning { text: "hm".to_owned(), provider: Some(provider) };
+    let mut call = call("call_1", "x", json!({}));
+    let extra = json!({ "google": { "thought_signature": "t" } });
+    if let AssistantContent::ToolCall { provider, .. } = &mut call {
+        *provider = Some(ProviderMetadata::one(EXTRA_PROVIDER, EXTRA_FIELD, extra.clone()));
+    }
+    let messages = vec![ModelMessage::Assistant { content: vec![reasoning, call] }.into()];
+    let request = ModelRequest { messages, ..ModelRequest::default() };
+    let sent = |replay| {
+        let mut settings = ModelSettings::new("test/m", "http://localhost", "m");
+        settings.reasoning_replay = replay;
+        write(&Writing::new(settings), &request)["messages"][0].clone()
+    };
+    let plain = sent(ReasoningReplay::Never);
+    assert_eq!((plain.get("reasoning_content"), plain.get("reasoning_details")), (None, None));
+    assert_eq!(plain["tool_calls"][0]["extra_content"], extra);
+    assert_eq!(sent(ReasoningReplay::Content)["reasoning_content"], "hm");
+    assert_eq!(sent(ReasoningReplay::Details)["reasoning_details"], details);
 }

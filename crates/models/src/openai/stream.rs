@@ -4,23 +4,27 @@
 //! repeat a growing one in every chunk. The end is told once, last, by [`Reader::end`], because usage comes after
 //! the finish reason.
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use protocol::{FinishReason, Usage};
 
 use super::{
     calls::Calls,
+    thoughts::Thoughts,
     wire::{self, Answer, Delta},
 };
 use crate::{
     http::refusal,
     model::{ModelError, ModelEvent},
     mould::Mould,
+    remote::answer::{AnswerReader, Progress},
 };
 
 #[derive(Debug, Default)]
 pub struct Reader {
     calls: Calls,
+    thoughts: Thoughts,
+    refused: bool,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
     /// Hidden wherever the server repeats it.
@@ -29,24 +33,19 @@ pub struct Reader {
     mould: Option<Mould>,
 }
 
-/// What an event left to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// More may come.
-    More,
-    /// The server said that this was all.
-    Done,
-}
-
 impl Reader {
     pub fn new(key: Option<String>) -> Self {
         Self { key, ..Self::default() }
     }
+}
 
-    /// Reads the data of one event of a stream.
-    pub fn event(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<Progress, ModelError> {
+impl AnswerReader for Reader {
+    fn event(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<Progress, ModelError> {
         if let Some(text) = self.mould.as_ref().and_then(|mould| mould.text(data)) {
-            push(text, ModelEvent::Text, events);
+            if !text.is_empty() {
+                events.extend(self.thoughts.finish().map(ModelEvent::ReasoningEnded));
+                events.push_back(ModelEvent::Text(text.to_owned()));
+            }
             return Ok(Progress::More);
         }
         let data = data.trim_ascii();
@@ -59,16 +58,14 @@ impl Reader {
         Ok(Progress::More)
     }
 
-    /// Reads a whole completion, the answer of a server that does not stream.
-    pub fn whole(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    fn whole(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         if self.answer(data, events)? {
             return Ok(());
         }
         Err(ModelError::Garbage("JSON without an answer in it; check the base URL".to_owned()))
     }
 
-    /// The end of the answer, as the server said or because its body is over.
-    pub fn end(&mut self, progress: Progress, events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    fn end(&mut self, progress: Progress, events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         let finish = match (self.finish, progress) {
             (Some(finish), _) => finish,
             (None, Progress::Done) => FinishReason::Stop,
@@ -77,16 +74,20 @@ impl Reader {
         if !self.calls.all_are_named() {
             return Err(ModelError::Garbage("a tool call without the name of the tool".to_owned()));
         }
-        // Some servers end an answer that asks for tools with `stop`.
+        // Some servers end an answer that asks for tools with `stop`; all end a refusal so.
         let finish = match finish {
             FinishReason::Stop if !self.calls.is_empty() => FinishReason::ToolCalls,
+            FinishReason::Stop if self.refused => FinishReason::ContentFilter,
             finish => finish,
         };
+        events.extend(self.thoughts.finish().map(ModelEvent::ReasoningEnded));
         events.extend(self.usage.take().filter(|usage| !usage.is_empty()).map(ModelEvent::Usage));
         events.push_back(ModelEvent::Finished(finish));
         Ok(())
     }
+}
 
+impl Reader {
     /// True when the answer had a choice in it.
     fn answer(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<bool, ModelError> {
         let answer: Answer<'_> = serde_json::from_slice(data)
@@ -98,9 +99,20 @@ impl Reader {
             let error = serde_json::from_slice(data).unwrap_or_default();
             return Err(refusal::in_stream(&error, self.key.as_deref()));
         }
-        let mut only_text = answer.usage.is_none();
+        let mut only_text = answer.usage.is_none() && answer.x_groq.is_none() && answer.citations.is_none();
         if let Some(usage) = answer.usage {
             self.usage = Some(usage.as_ref().into());
+        }
+        if let Some(aside) = answer.x_groq {
+            if let Some(error) = aside.error {
+                return Err(refusal::in_stream(&error, self.key.as_deref()));
+            }
+            if let Some(usage) = &aside.usage {
+                self.usage = Some(usage.into());
+            }
+        }
+        if let Some(citations) = answer.citations {
+            wire::pages(&citations, events);
         }
         let Some(choice) = answer.choices.0 else { return Ok(false) };
         if !choice.finish_reason.0.is_empty() {
@@ -111,25 +123,39 @@ impl Reader {
             if only_text {
                 self.mould = delta.only_text().and_then(|text| Mould::of(data, text));
             }
-            self.delta(*delta, events);
+            self.delta(*delta, events)?;
         }
         Ok(true)
     }
 
-    fn delta(&mut self, delta: Delta<'_>, events: &mut VecDeque<ModelEvent>) {
-        let reasoning =
-            if delta.reasoning_content.0.is_empty() { delta.reasoning } else { delta.reasoning_content };
-        push(&reasoning.0, ModelEvent::Reasoning, events);
-        push(&delta.content.0, ModelEvent::Text, events);
-        push(&delta.refusal.0, ModelEvent::Text, events);
-        if let Some(pieces) = delta.tool_calls {
-            self.calls.take(pieces, events);
+    fn delta(&mut self, delta: Delta<'_>, events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        // Some servers say the same thought under two names.
+        let thoughts = [delta.reasoning_content.0, delta.reasoning.0, delta.content.thinking];
+        if let Some(thought) = thoughts.into_iter().find(|thought| !thought.is_empty()) {
+            push(thought, ModelEvent::Reasoning, events);
         }
+        if let Some(details) = delta.reasoning_details {
+            self.thoughts.take(*details);
+        }
+        let pieces = delta.tool_calls.unwrap_or_default();
+        if !(delta.content.text.is_empty() && delta.refusal.0.is_empty() && pieces.is_empty()) {
+            events.extend(self.thoughts.finish().map(ModelEvent::ReasoningEnded));
+        }
+        push(delta.content.text, ModelEvent::Text, events);
+        self.refused |= !delta.refusal.0.is_empty();
+        push(delta.refusal.0, ModelEvent::Text, events);
+        if let Some(annotations) = delta.annotations {
+            wire::annotations(&annotations, events);
+        }
+        if !pieces.is_empty() {
+            self.calls.take(pieces, events)?;
+        }
+        Ok(())
     }
 }
 
-fn push(text: &str, event: fn(String) -> ModelEvent, events: &mut VecDeque<ModelEvent>) {
+fn push(text: Cow<'_, str>, event: fn(String) -> ModelEvent, events: &mut VecDeque<ModelEvent>) {
     if !text.is_empty() {
-        events.push_back(event(text.to_owned()));
+        events.push_back(event(text.into_owned()));
     }
 }

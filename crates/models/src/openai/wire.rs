@@ -5,14 +5,16 @@
 //! skipped. Of several choices only the first is read; we never ask for more. What is large or rare is boxed,
 //! because these structs are moved several times while they are read, which costs more than an allocation.
 
-use std::{borrow::Cow, fmt, marker::PhantomData};
+use std::collections::VecDeque;
 
-use protocol::{FinishReason, Usage};
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
-};
+use protocol::{FinishReason, Source, Usage};
+use serde::Deserialize;
 use serde_json::Value;
+
+use crate::{
+    model::ModelEvent,
+    remote::lenient::{Arguments, Content, First, Text},
+};
 
 #[derive(Deserialize)]
 pub struct Answer<'a> {
@@ -25,6 +27,20 @@ pub struct Answer<'a> {
     /// `error` where the error's fields stand at the top.
     #[serde(borrow, default)]
     pub object: Text<'a>,
+    /// Perplexity's and others' list of the pages an answer leans on.
+    #[serde(default)]
+    pub citations: Option<Box<Value>>,
+    /// Where Groq tells usage and failures.
+    #[serde(default)]
+    pub x_groq: Option<Box<Aside>>,
+}
+
+#[derive(Deserialize)]
+pub struct Aside {
+    #[serde(default)]
+    pub usage: Option<WireUsage>,
+    #[serde(default)]
+    pub error: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -40,13 +56,17 @@ pub struct Choice<'a> {
 #[derive(Deserialize)]
 pub struct Delta<'a> {
     #[serde(borrow, default)]
-    pub content: Text<'a>,
+    pub content: Content<'a>,
     #[serde(borrow, default)]
     pub reasoning_content: Text<'a>,
     #[serde(borrow, default)]
     pub reasoning: Text<'a>,
     #[serde(borrow, default)]
     pub refusal: Text<'a>,
+    #[serde(default)]
+    pub reasoning_details: Option<Box<Value>>,
+    #[serde(default)]
+    pub annotations: Option<Box<Value>>,
     #[serde(borrow, default)]
     pub tool_calls: Option<Vec<CallDelta<'a>>>,
 }
@@ -55,7 +75,12 @@ impl Delta<'_> {
     /// The text, if there is nothing else.
     pub fn only_text(&self) -> Option<&str> {
         let others = [&self.reasoning_content, &self.reasoning, &self.refusal];
-        (self.tool_calls.is_none() && others.iter().all(|text| text.0.is_empty())).then_some(&*self.content.0)
+        let nothing_else = self.tool_calls.is_none()
+            && self.reasoning_details.is_none()
+            && self.annotations.is_none()
+            && self.content.thinking.is_empty()
+            && others.iter().all(|text| text.0.is_empty());
+        nothing_else.then_some(&*self.content.text)
     }
 }
 
@@ -67,6 +92,9 @@ pub struct CallDelta<'a> {
     pub id: Text<'a>,
     #[serde(borrow, default)]
     pub function: Option<Function<'a>>,
+    /// What Google's compatible endpoint wants back with the call.
+    #[serde(default)]
+    pub extra_content: Option<Box<Value>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -92,6 +120,9 @@ pub struct WireUsage {
     /// DeepSeek's name for the cached part.
     #[serde(default)]
     prompt_cache_hit_tokens: Option<u64>,
+    /// Moonshot's name for it.
+    #[serde(default)]
+    cached_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -119,7 +150,9 @@ impl From<&WireUsage> for Usage {
                 .as_ref()
                 .and_then(|details| details.cached_tokens)
                 .or(usage.prompt_cache_hit_tokens)
+                .or(usage.cached_tokens)
                 .unwrap_or(0),
+            cache_write_tokens: 0,
             reasoning_tokens: usage
                 .completion_tokens_details
                 .as_ref()
@@ -140,128 +173,26 @@ pub fn finish_reason(name: &str) -> FinishReason {
     }
 }
 
-/// A text that may be missing, `null`, or a list of parts with texts. Anything else is empty.
-#[derive(Default)]
-pub struct Text<'a>(pub Cow<'a, str>);
-
-/// The argument text of a call. A server that sends the arguments as an object means its JSON.
-#[derive(Default)]
-pub struct Arguments<'a>(pub Cow<'a, str>);
-
-/// The first element of a list; a missing, `null` or empty list has none.
-pub struct First<T>(pub Option<T>);
-
-impl<T> Default for First<T> {
-    fn default() -> Self {
-        Self(None)
+/// The pages an answer leans on: a list of addresses, or of objects with one.
+pub fn pages(citations: &Value, events: &mut VecDeque<ModelEvent>) {
+    for page in citations.as_array().into_iter().flatten() {
+        let url = page.as_str().or_else(|| page.get("url")?.as_str());
+        source(url, page.get("title").and_then(Value::as_str), events);
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor { objects_are_json: false }).map(Self)
+/// The `url_citation`s among the annotations of a message.
+pub fn annotations(annotations: &Value, events: &mut VecDeque<ModelEvent>) {
+    for annotation in annotations.as_array().into_iter().flatten() {
+        let citation = annotation.get("url_citation").unwrap_or(annotation);
+        let text = |name: &str| citation.get(name).and_then(Value::as_str);
+        source(text("url"), text("title"), events);
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Arguments<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor { objects_are_json: true }).map(Self)
-    }
-}
-
-struct TextVisitor {
-    objects_are_json: bool,
-}
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
-        let mut text = String::new();
-        while let Some(Part { text: part }) = parts.next_element()? {
-            text.push_str(&part.0);
-        }
-        Ok(Cow::Owned(text))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        if self.objects_are_json {
-            let object = Value::deserialize(MapAccessDeserializer::new(map))?;
-            return Ok(Cow::Owned(object.to_string()));
-        }
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Cow::Borrowed(""))
-    }
-}
-
-#[derive(Deserialize)]
-struct Part<'a> {
-    #[serde(borrow, default)]
-    text: Text<'a>,
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_option(FirstVisitor(PhantomData))
-    }
-}
-
-struct FirstVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstVisitor<T> {
-    type Value = First<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(First(None))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(First(None))
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let first = list.next_element()?;
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(First(first))
+fn source(url: Option<&str>, title: Option<&str>, events: &mut VecDeque<ModelEvent>) {
+    if let Some(url) = url.filter(|url| url.starts_with("http")) {
+        let title = title.filter(|title| !title.is_empty()).map(str::to_owned);
+        events.push_back(ModelEvent::Source(Source::Url { url: url.to_owned(), title }));
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     event::{FinishReason, FrameEnd, SegmentKind, Seq, SessionEvent, ToolOutcome},
+    provider::Source,
     wire::chat::{Chunk, DataChunk, DataKind},
 };
 
@@ -12,6 +13,10 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
     Some(match event {
         SessionEvent::HistoryPlanted { .. }
         | SessionEvent::MessageAccepted { .. }
+        | SessionEvent::PrefaceWritten { .. }
+        | SessionEvent::MessageQueued { .. }
+        | SessionEvent::QueueLeft { .. }
+        | SessionEvent::ArtifactKept { .. }
         | SessionEvent::RunStarted { .. }
         | SessionEvent::RunEnded { .. }
         | SessionEvent::ModelCalled { .. } => return None,
@@ -44,20 +49,25 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
             SegmentKind::Text => Chunk::TextDelta { id: segment_id(*segment), delta: text(delta) },
             SegmentKind::Reasoning => Chunk::ReasoningDelta { id: segment_id(*segment), delta: text(delta) },
         },
-        SessionEvent::SegmentClosed { segment, kind, .. } => match kind {
+        SessionEvent::SegmentClosed { segment, kind, provider, .. } => match kind {
             SegmentKind::Text => Chunk::TextEnd { id: segment_id(*segment) },
-            SegmentKind::Reasoning => Chunk::ReasoningEnd { id: segment_id(*segment) },
+            SegmentKind::Reasoning => Chunk::ReasoningEnd {
+                id: segment_id(*segment),
+                provider_metadata: provider.as_ref().map(Cow::Borrowed),
+            },
         },
+        SessionEvent::SourceCited { number, source, .. } => source_chunk(*number, source),
         SessionEvent::ToolInputStarted { call, tool, .. } => {
             Chunk::ToolInputStart { tool_call_id: text(call.as_str()), tool_name: text(tool) }
         }
         SessionEvent::ToolInputDelta { call, delta, .. } => {
             Chunk::ToolInputDelta { tool_call_id: text(call.as_str()), input_text_delta: text(delta) }
         }
-        SessionEvent::ToolRequested { call, .. } => Chunk::ToolInputAvailable {
+        SessionEvent::ToolRequested { call, provider, .. } => Chunk::ToolInputAvailable {
             tool_call_id: text(call.id.as_str()),
             tool_name: text(&call.name),
             input: Cow::Borrowed(&call.input),
+            provider_metadata: provider.as_ref().map(Cow::Borrowed),
         },
         SessionEvent::ToolRejected { call, tool, input, error, .. } => Chunk::ToolInputError {
             tool_call_id: text(call.as_str()),
@@ -143,6 +153,22 @@ pub fn segment_id(segment: u32) -> Cow<'static, str> {
     match FIRST.get(segment as usize) {
         Some(id) => Cow::Borrowed(id),
         None => Cow::Owned(format!("s{segment}")),
+    }
+}
+
+/// The wire id of a source: unique in its message.
+fn source_chunk(number: u32, source: &Source) -> Chunk<'_> {
+    let source_id = Cow::Owned(format!("source-{number}"));
+    match source {
+        Source::Url { url, title } => {
+            Chunk::SourceUrl { source_id, url: text(url), title: title.as_deref().map(text) }
+        }
+        Source::Document { media_type, title, filename } => Chunk::SourceDocument {
+            source_id,
+            media_type: text(media_type),
+            title: text(title),
+            filename: filename.as_deref().map(text),
+        },
     }
 }
 

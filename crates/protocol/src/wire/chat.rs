@@ -9,7 +9,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::{FinishReason, Seq};
+use crate::{
+    event::{FinishReason, Seq},
+    provider::ProviderMetadata,
+};
 
 type Text<'a> = Cow<'a, str>;
 
@@ -42,6 +45,8 @@ pub enum Chunk<'a> {
     },
     ReasoningEnd {
         id: Text<'a>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider_metadata: Option<Cow<'a, ProviderMetadata>>,
     },
     ToolInputStart {
         tool_call_id: Text<'a>,
@@ -55,6 +60,8 @@ pub enum Chunk<'a> {
         tool_call_id: Text<'a>,
         tool_name: Text<'a>,
         input: Cow<'a, Value>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider_metadata: Option<Cow<'a, ProviderMetadata>>,
     },
     ToolInputError {
         tool_call_id: Text<'a>,

@@ -102,7 +102,8 @@ impl StillOpen {
     fn close(self, writer: &mut Writer) {
         let message = writer.message.clone();
         for (segment, kind) in self.segments {
-            writer.write(SessionEvent::SegmentClosed { message: message.clone(), segment, kind });
+            let message = message.clone();
+            writer.write(SessionEvent::SegmentClosed { message, segment, kind, provider: None });
         }
         for (call, (tool, raw)) in self.inputs {
             writer.write(SessionEvent::ToolRejected {

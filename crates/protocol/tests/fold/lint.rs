@@ -108,7 +108,7 @@ impl Lint {
                 self.check(!delta.is_empty(), "an empty delta");
                 self.check(self.open_parts.contains(&**id), "a delta for a part that is not open");
             }
-            Chunk::TextEnd { id } | Chunk::ReasoningEnd { id } => {
+            Chunk::TextEnd { id } | Chunk::ReasoningEnd { id, .. } => {
                 let was_open = self.open_parts.remove(&**id);
                 self.check(was_open, "the end of a part that is not open");
             }

@@ -5,9 +5,9 @@
 //! after their answer; every call is settled when the frame closes.
 
 use protocol::{
-    AgentRef, ApprovalId, FinishReason, FrameEnd, LogEntry, MessageId, MessageRef, Part, Role, RunEnd, RunId,
-    SegmentKind, Seq, SessionEvent, Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage,
-    run::RunOptions,
+    AgentRef, ApprovalId, Artifact, ArtifactId, FinishReason, FrameEnd, LogEntry, MessageId, MessageRef,
+    Part, ProviderMetadata, QueueExit, Role, RunEnd, RunId, SegmentKind, Seq, SessionEvent, Source,
+    Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage, run::RunOptions,
 };
 use serde_json::{Map, Value, json};
 
@@ -49,6 +49,7 @@ pub struct Writer {
     pub run: RunId,
     seq: Seq,
     segments: u32,
+    sources: u32,
     calls: u32,
     /// Whether people and front ends are asked in this log at all.
     asks: bool,
@@ -78,6 +79,7 @@ impl Writer {
             has_client_tools: rng.percent(40),
             entries: Vec::new(),
             segments: 0,
+            sources: 0,
             calls: 0,
             rng,
         }
@@ -100,6 +102,7 @@ impl Writer {
             },
             revision: 0,
             parent: None,
+            facts: None,
         });
         let (run, message) = (self.run.clone(), self.message.clone());
         let options = RunOptions::default();
@@ -171,8 +174,30 @@ impl Writer {
             for delta in content::cut(&mut self.rng, &text, 8) {
                 self.write(SessionEvent::SegmentDelta { message: message.clone(), segment, kind, delta });
             }
-            self.write(SessionEvent::SegmentClosed { message, segment, kind });
+            let signed = kind == SegmentKind::Reasoning && self.rng.percent(50);
+            let provider = signed.then(|| self.provider());
+            self.write(SessionEvent::SegmentClosed { message, segment, kind, provider });
+            if self.rng.percent(20) {
+                let source = self.source();
+                let (message, number) = (self.message.clone(), self.sources);
+                self.sources += 1;
+                self.write(SessionEvent::SourceCited { message, number, source });
+            }
         }
+    }
+
+    fn provider(&mut self) -> ProviderMetadata {
+        ProviderMetadata::one("anthropic", "signature", content::text(&mut self.rng, 3))
+    }
+
+    fn source(&mut self) -> Source {
+        let title = content::text(&mut self.rng, 2);
+        if self.rng.percent(60) {
+            let title = self.rng.percent(70).then_some(title);
+            return Source::Url { url: format!("https://example.com/{}", self.rng.below(50)), title };
+        }
+        let filename = self.rng.percent(50).then(|| "a.pdf".to_owned());
+        Source::Document { media_type: "application/pdf".to_owned(), title, filename }
     }
 
     fn new_call(&mut self) -> Call {
@@ -207,6 +232,7 @@ impl Writer {
                 message: message.clone(),
                 call: id.clone(),
                 tool: tool.clone(),
+                written: None,
             });
             for delta in content::cut(&mut self.rng, &raw, 5) {
                 events.push(SessionEvent::ToolInputDelta {
@@ -221,7 +247,8 @@ impl Writer {
             let error = content::text(&mut self.rng, 3);
             SessionEvent::ToolRejected { message, call: id, tool, input, error }
         } else {
-            SessionEvent::ToolRequested { message, call: ToolCall { id, name: tool, input } }
+            let provider = self.rng.percent(30).then(|| self.provider());
+            SessionEvent::ToolRequested { message, call: ToolCall { id, name: tool, input }, provider }
         });
         events
     }
@@ -249,8 +276,36 @@ impl Writer {
         for _ in 0..self.rng.pick(&[0, 0, 0, 1, 3]).to_owned() {
             events.push(self.data());
         }
+        if self.rng.percent(10) {
+            events.push(self.beside(call));
+        }
         events.push(self.settled(call));
         events
+    }
+
+    /// What the log holds and no stream tells: a file that the call made, a message that waits, one that waits no longer.
+    fn beside(&mut self, call: &ToolCallId) -> SessionEvent {
+        let waiting = MessageId::new("waiting");
+        match self.rng.below(3) {
+            0 => {
+                let artifact = Artifact {
+                    id: ArtifactId::new("art_1"),
+                    name: content::text(&mut self.rng, 1),
+                    media_type: "text/plain".to_owned(),
+                    bytes: 7,
+                    tool_call_id: Some(call.clone()),
+                };
+                SessionEvent::ArtifactKept { message: self.message.clone(), artifact }
+            }
+            1 => {
+                let text = content::text(&mut self.rng, 2);
+                let parts = vec![Part::Text { text, state: None }];
+                let message = UiMessage { id: waiting, role: Role::User, metadata: None, parts };
+                let options = Box::new(RunOptions::default());
+                SessionEvent::MessageQueued { message, edits: None, after: None, options }
+            }
+            _ => SessionEvent::QueueLeft { queued: waiting, why: QueueExit::Withdrawn },
+        }
     }
 
     fn data(&mut self) -> SessionEvent {
@@ -311,9 +366,13 @@ impl Writer {
         let message = self.message.clone();
         self.write(SessionEvent::ModelCalled {
             message,
+            run: None,
+            agent: vec!["general".to_owned()],
             model: "demo/demo".to_owned(),
             usage,
+            cost: None,
             duration_ms: 12,
+            failed: false,
         });
     }
 

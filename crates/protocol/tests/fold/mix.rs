@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use protocol::{FrameEnd, LogEntry, SegmentKind, SessionEvent, ToolOutcome};
 
 /// Every kind a report lists, also those with nothing in them.
-pub const KINDS: [&str; 15] = [
+pub const KINDS: [&str; 17] = [
     "text",
     "reasoning",
     "tools",
@@ -21,6 +21,8 @@ pub const KINDS: [&str; 15] = [
     "transient data",
     "client tools",
     "continued",
+    "signatures",
+    "sources",
 ];
 
 pub fn kinds(log: &[LogEntry]) -> BTreeSet<&'static str> {
@@ -31,6 +33,8 @@ pub fn kinds(log: &[LogEntry]) -> BTreeSet<&'static str> {
         match &entry.event {
             SessionEvent::SegmentOpened { kind: SegmentKind::Text, .. } => drop(kinds.insert("text")),
             SessionEvent::SegmentOpened { .. } => drop(kinds.insert("reasoning")),
+            SessionEvent::SegmentClosed { provider: Some(_), .. } => drop(kinds.insert("signatures")),
+            SessionEvent::SourceCited { .. } => drop(kinds.insert("sources")),
             SessionEvent::StepStarted { .. } => calls_in_step = 0,
             SessionEvent::ToolRequested { .. } | SessionEvent::ToolRejected { .. } => {
                 kinds.insert("tools");

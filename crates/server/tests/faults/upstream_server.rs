@@ -1,6 +1,6 @@
 //! A model's server over raw TCP, so that every byte, every silence and every cut is the test's own.
 
-use testkit::models::{Limits, OpenAi, OpenAiSettings};
+use testkit::models::{Limits, ModelSettings, RemoteModel, WireFormat};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -48,15 +48,9 @@ impl RawServer {
         Self { base_url, _server: server }
     }
 
-    pub fn model(&self, limits: Limits) -> OpenAi {
-        OpenAi::new(OpenAiSettings {
-            name: "raw/model".to_owned(),
-            base_url: self.base_url.clone(),
-            api_key: None,
-            model: "model".to_owned(),
-            limits,
-        })
-        .unwrap()
+    pub fn model(&self, limits: Limits) -> RemoteModel {
+        let settings = ModelSettings { limits, ..ModelSettings::new("raw/model", &self.base_url, "model") };
+        RemoteModel::new(WireFormat::OpenAi, settings).unwrap()
     }
 }
 

@@ -135,13 +135,8 @@ async fn item_143_an_answer_that_was_not_streamed_appears_as_one_text_part() {
     let whole = json!({ "choices": [{ "message": { "role": "assistant", "content": "All at once." },
         "finish_reason": "stop" }], "usage": { "prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5 } });
     let server = testkit::Played::once("application/json", &whole.to_string()).await;
-    let model = OpenAi::new(OpenAiSettings {
-        name: "test/whole".to_owned(),
-        base_url: server.base_url.clone(),
-        api_key: None,
-        model: "whole".to_owned(),
-        limits: Limits::default(),
-    });
+    let settings = ModelSettings::new("test/whole", &server.base_url, "whole");
+    let model = RemoteModel::new(WireFormat::OpenAi, settings);
     let app = TestApp::builder().model(model.unwrap()).start().await;
     let message = app.send("hello").await.message().await;
     assert_eq!(message.parts, [Part::StepStart, text("All at once.")]);

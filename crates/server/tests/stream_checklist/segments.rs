@@ -39,7 +39,9 @@ async fn item_127_every_segment_has_one_end_before_the_next_start() {
             Chunk::TextDelta { id, .. } | Chunk::ReasoningDelta { id, .. } => {
                 assert_eq!(open.as_ref(), Some(id))
             }
-            Chunk::TextEnd { id } | Chunk::ReasoningEnd { id } => assert_eq!(open.take().as_ref(), Some(id)),
+            Chunk::TextEnd { id } | Chunk::ReasoningEnd { id, .. } => {
+                assert_eq!(open.take().as_ref(), Some(id))
+            }
             _ => {}
         }
     }

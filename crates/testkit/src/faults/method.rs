@@ -17,11 +17,18 @@ pub enum Method {
     Running,
     Interaction,
     InteractionsOfMessage,
+    Queued,
+    SessionsWithQueue,
+    PutFile,
+    OpenFile,
+    SweepFiles,
+    Artifact,
+    Artifacts,
     Append,
     ReadLog,
     IsStored,
     LatestData,
-    UsageOfSession,
+    Usage,
     Token,
     Tokens,
     AddToken,
@@ -35,7 +42,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 37] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -51,11 +58,18 @@ impl Method {
         Self::Running,
         Self::Interaction,
         Self::InteractionsOfMessage,
+        Self::Queued,
+        Self::SessionsWithQueue,
+        Self::PutFile,
+        Self::OpenFile,
+        Self::SweepFiles,
+        Self::Artifact,
+        Self::Artifacts,
         Self::Append,
         Self::ReadLog,
         Self::IsStored,
         Self::LatestData,
-        Self::UsageOfSession,
+        Self::Usage,
         Self::Token,
         Self::Tokens,
         Self::AddToken,
@@ -84,6 +98,11 @@ impl Method {
             | Self::RunAnswering
             | Self::Interaction
             | Self::InteractionsOfMessage
+            | Self::Queued
+            | Self::PutFile
+            | Self::OpenFile
+            | Self::Artifact
+            | Self::Artifacts
             | Self::Append
             | Self::ReadLog
             | Self::IsStored
@@ -91,7 +110,9 @@ impl Method {
             | Self::Token => true,
             Self::SessionByKey
             | Self::Running
-            | Self::UsageOfSession
+            | Self::SessionsWithQueue
+            | Self::SweepFiles
+            | Self::Usage
             | Self::Tokens
             | Self::AddToken
             | Self::RemoveToken

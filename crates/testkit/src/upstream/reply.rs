@@ -32,6 +32,11 @@ pub(super) fn pieces(acts: &[Act], pace_ms: u64, size: usize, made: usize, attem
         match act {
             Act::Reason { text } => say(&mut out, text, &|piece| json!({ "reasoning_content": piece })),
             Act::Text { text } => say(&mut out, text, &|piece| json!({ "content": piece })),
+            Act::Fill { bytes } => {
+                const WORDS: &str = "and so on, and so on, ";
+                let text: String = WORDS.chars().cycle().take(*bytes).collect();
+                say(&mut out, &text, &|piece| json!({ "content": piece }));
+            }
             Act::Call { tool, input } => {
                 let index = calls;
                 let id = format!("{}_{}", id_of(input), made + index);
@@ -55,7 +60,8 @@ pub(super) fn pieces(acts: &[Act], pace_ms: u64, size: usize, made: usize, attem
     }
     let reason = if calls > 0 { "tool_calls" } else { "stop" };
     out.push(event(&json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] })));
-    let usage = json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 });
+    let usage = json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15,
+        "prompt_tokens_details": { "cached_tokens": 4 }, "completion_tokens_details": { "reasoning_tokens": 2 } });
     out.push(event(&json!({ "choices": [], "usage": usage })));
     out.push(Piece::Send("data: [DONE]\n\n".to_owned()));
     out

@@ -1,0 +1,87 @@
+//! The list of models as lines for a terminal.
+
+use std::fmt::Write;
+
+use models::catalog::list::{ModelInfo, ModelList};
+
+/// One line per model under its provider; what is missing is said once, at the provider.
+pub(super) fn table(list: &ModelList) -> String {
+    let width = list.models.iter().map(|model| model.id.len()).max().unwrap_or_default().min(48);
+    let mut out = String::new();
+    for provider in &list.providers {
+        let mut models = list.models.iter().filter(|model| model.provider == provider.id).peekable();
+        if models.peek().is_none() && provider.available {
+            continue;
+        }
+        let state = provider.reason.as_deref().unwrap_or("ready");
+        line(&mut out, format_args!("{} ({}): {state}", provider.label, provider.id));
+        for model in models {
+            let mark = if model.default { '*' } else { ' ' };
+            line(&mut out, format_args!("{mark} {:width$}  {}", model.id, facts(model)));
+        }
+    }
+    line(&mut out, format_args!("\n* the default: {}", list.default.reason));
+    if !list.default.fallback.is_empty() {
+        line(&mut out, format_args!("  if it gives up: {}", list.default.fallback.join(", then ")));
+    }
+    out
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    writeln!(out, "{text}").unwrap_or_default();
+}
+
+fn facts(model: &ModelInfo) -> String {
+    let mut facts = Vec::new();
+    if let Some(window) = model.details.context_window {
+        facts.push(format!("{:>5}", tokens(window)));
+    }
+    if let Some(price) = model.details.price {
+        facts.push(format!("${} in, ${} out", price.input, price.output));
+    }
+    let tags: Vec<_> =
+        model.details.tags.iter().map(|tag| tag.as_str()).filter(|tag| *tag != "chat").collect();
+    if !tags.is_empty() {
+        facts.push(tags.join(" "));
+    }
+    facts.join("  ")
+}
+
+fn tokens(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..1_000_000 => format!("{}k", count / 1_000),
+        _ => format!("{}M", count / 1_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use models::{Catalog, CatalogSettings, Scripted, catalog::list::Filter, registry::Registry};
+
+    use super::*;
+
+    #[test]
+    fn the_table_shows_what_is_missing_and_marks_the_default() {
+        let registry = Registry::builtin().unwrap();
+        let catalog = Catalog::new(CatalogSettings {
+            registry: &registry,
+            variable: &|name| (name == "DEEPSEEK_API_KEY").then(|| "k".to_owned()),
+            chosen: None,
+            fallback: vec!["ollama/x".to_owned()],
+            last_resort: Arc::new(Scripted::new([])),
+        })
+        .unwrap();
+        let table = table(&catalog.list(&Filter::default()));
+        assert!(table.contains("DeepSeek (deepseek): ready\n* deepseek/deepseek-chat"), "{table}");
+        assert!(table.contains("128k  $0.28 in, $0.42 out  tool_call code"), "{table}");
+        assert!(table.contains("xAI (xai): no key is set; put one in XAI_API_KEY"), "{table}");
+        assert!(
+            table.ends_with("* the default: DEEPSEEK_API_KEY is set\n  if it gives up: ollama/x\n"),
+            "{table}"
+        );
+    }
+}

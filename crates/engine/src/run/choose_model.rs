@@ -1,0 +1,50 @@
+//! Which model a run asks: what its request names, what the session chose before, the agent's, else the default.
+//!
+//! The choice is made once, when the run begins or goes on, and held for all its steps.
+
+use std::{
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    sync::Arc,
+};
+
+use futures::{FutureExt, StreamExt, future};
+use models::{Catalog, ChoiceError, Model, ModelError, ModelRequest, ModelStream, Wanted};
+use protocol::RunOptions;
+
+use crate::{agents::AgentDefinition, session::registry::SessionName};
+
+/// `session` decides whose turn it is when calls must wait for a provider.
+pub(crate) fn choose_model(
+    catalog: &Catalog,
+    session: &SessionName,
+    options: &RunOptions,
+    agent: &AgentDefinition,
+) -> Result<Arc<dyn Model>, ChoiceError> {
+    let wanted = Wanted {
+        id: options.chat_model_id.as_deref(),
+        source: options.chat_model_source.as_deref(),
+        agent: agent.model.as_deref(),
+        fallback: &agent.fallback,
+    };
+    catalog.resolve(&wanted, lane(session))
+}
+
+/// Two sessions with the same number would only share their turns.
+fn lane(session: &SessionName) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(session)
+}
+
+/// Stands in for a model that is gone when a run goes on: the run ends with the reason instead of staying for ever.
+pub(crate) struct Gone(pub(crate) ChoiceError);
+
+impl Model for Gone {
+    fn name(&self) -> &str {
+        "none"
+    }
+
+    fn stream(&self, _: ModelRequest) -> ModelStream {
+        let error =
+            ModelError::Explained { text: self.0.to_string(), error: Box::new(ModelError::Unreachable) };
+        future::ready(Err(error)).into_stream().boxed()
+    }
+}

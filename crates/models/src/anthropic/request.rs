@@ -1,0 +1,254 @@
+//! Ours → theirs: a [`ModelRequest`] as the body of a Messages call.
+//!
+//! Roles must take turns and the results of a step must stand at the beginning of one user message, so neighbours
+//! are put together. Thoughts without this provider's signature are left out. Marks for the prompt cache stand after
+//! the system text and after the last two user messages: the end of this call and the end of the one before.
+
+use std::borrow::Cow;
+
+use protocol::{ProviderMetadata, ToolSpec};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{PROVIDER, REDACTED, SIGNATURE};
+use crate::{
+    attached::{self, Place, is_pdf, named_only},
+    model::{AssistantContent, ModelMessage, ModelRequest, UserContent},
+    remote::{body::Writing, settings::PromptCache},
+};
+
+/// The API insists on a limit; every model that is still served allows this one.
+const DEFAULT_MAX_TOKENS: u32 = 8192;
+/// What models can look at.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// Texts must not be empty.
+const NOTHING: &str = "(nothing)";
+
+pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
+    let marks = matches!(writing.prompt_cache, PromptCache::Usual | PromptCache::Marks);
+    let mut messages = messages(request);
+    let mut tools: Vec<_> = request.tools.iter().map(tool).collect();
+    if marks {
+        mark_ends(&mut messages);
+        if let Some(tool) = tools.last_mut().filter(|_| request.system.is_empty()) {
+            tool.cache_control = Some(CacheControl::Ephemeral);
+        }
+    }
+    let system = (!request.system.trim().is_empty()).then(|| {
+        let cache_control = marks.then_some(CacheControl::Ephemeral);
+        [Block { cache_control, kind: Kind::Text { text: request.system.as_str().into() } }]
+    });
+    serde_json::to_vec(&Body {
+        model: &writing.model,
+        max_tokens: writing.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS),
+        system,
+        messages,
+        tools,
+        output_config: request
+            .answer
+            .as_deref()
+            .map(|answer| OutputConfig { format: OutputFormat::JsonSchema { schema: &answer.schema } }),
+        stream: true,
+    })
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<[Block<'a>; 1]>,
+    messages: Vec<Message<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+    stream: bool,
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    format: OutputFormat<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum OutputFormat<'a> {
+    JsonSchema { schema: &'a Value },
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: Role,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    User,
+    Assistant,
+}
+
+#[derive(Serialize)]
+struct Block<'a> {
+    #[serde(flatten)]
+    kind: Kind<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum CacheControl {
+    Ephemeral,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Kind<'a> {
+    Text {
+        text: Cow<'a, str>,
+    },
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
+    ToolUse {
+        id: Cow<'a, str>,
+        name: &'a str,
+        input: Cow<'a, Value>,
+    },
+    ToolResult {
+        tool_use_id: Cow<'a, str>,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+    Image {
+        source: Source<'a>,
+    },
+    Document {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Source<'a> {
+    Base64 { media_type: &'a str, data: &'a str },
+    Url { url: &'a str },
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    input_schema: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+fn messages(request: &ModelRequest) -> Vec<Message<'_>> {
+    let mut messages: Vec<Message<'_>> = Vec::new();
+    for message in &request.messages {
+        let (role, blocks) = match &**message {
+            ModelMessage::User { content } => (Role::User, user(content)),
+            ModelMessage::Assistant { content } => {
+                (Role::Assistant, content.iter().filter_map(said).collect())
+            }
+            ModelMessage::Tool { call, text, is_error, tool: _ } => {
+                let tool_use_id = id(call.as_str());
+                let result = Kind::ToolResult { tool_use_id, content: text, is_error: *is_error };
+                (Role::User, vec![result])
+            }
+        };
+        let blocks = blocks.into_iter().map(|kind| Block { kind, cache_control: None });
+        match messages.last_mut() {
+            Some(last) if last.role == role => last.content.extend(blocks),
+            _ => messages.push(Message { role, content: blocks.collect() }),
+        }
+    }
+    messages.retain(|message| !message.content.is_empty());
+    messages
+}
+
+fn user(content: &[UserContent]) -> Vec<Kind<'_>> {
+    let mut blocks: Vec<_> = content.iter().filter_map(shown).collect();
+    if blocks.is_empty() {
+        blocks.push(Kind::Text { text: NOTHING.into() });
+    }
+    blocks
+}
+
+fn shown(content: &UserContent) -> Option<Kind<'_>> {
+    let (media_type, url, filename) = match content {
+        UserContent::Text(text) | UserContent::Facts(text) if text.trim().is_empty() => return None,
+        UserContent::Text(text) | UserContent::Facts(text) => return Some(Kind::Text { text: text.into() }),
+        UserContent::File { media_type, url, filename } => (media_type, url, filename.as_deref()),
+    };
+    let source = match attached::place(url) {
+        Place::Inline { base64 } => Some(Source::Base64 { media_type, data: base64 }),
+        Place::Web { url } if url.starts_with("http") => Some(Source::Url { url }),
+        Place::Web { .. } | Place::InlineText { .. } => None,
+    };
+    Some(match source {
+        Some(source) if IMAGES.contains(&media_type.as_str()) => Kind::Image { source },
+        Some(source) if is_pdf(media_type) => Kind::Document { source, title: filename },
+        _ => Kind::Text { text: named_only(media_type, url, filename) },
+    })
+}
+
+fn said(content: &AssistantContent) -> Option<Kind<'_>> {
+    match content {
+        AssistantContent::Text(text) if text.trim().is_empty() => None,
+        AssistantContent::Text(text) => Some(Kind::Text { text: text.into() }),
+        AssistantContent::Reasoning { text, provider } => thought(text, provider.as_ref()?),
+        AssistantContent::ToolCall { call, provider: _ } => Some(Kind::ToolUse {
+            id: id(call.id.as_str()),
+            name: &call.name,
+            input: if call.input.is_object() { Cow::Borrowed(&call.input) } else { Cow::Owned(json!({})) },
+        }),
+    }
+}
+
+fn thought<'a>(thinking: &'a str, provider: &'a ProviderMetadata) -> Option<Kind<'a>> {
+    if let Some(data) = provider.text(PROVIDER, REDACTED) {
+        return Some(Kind::RedactedThinking { data });
+    }
+    let signature = provider.text(PROVIDER, SIGNATURE)?;
+    Some(Kind::Thinking { thinking, signature })
+}
+
+/// Calls of other providers may have characters in their ids that are refused here.
+fn id(id: &str) -> Cow<'_, str> {
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !id.is_empty() && id.chars().all(is_fine) {
+        return Cow::Borrowed(id);
+    }
+    Cow::Owned(format!("id_{}", id.replace(|c| !is_fine(c), "_")))
+}
+
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    let ToolSpec { name, description, input_schema } = spec;
+    Tool { name, description, input_schema, cache_control: None }
+}
+
+/// Thoughts cannot be marked, but they never end a user message.
+fn mark_ends(messages: &mut [Message<'_>]) {
+    for message in messages.iter_mut().rev().filter(|message| message.role == Role::User).take(2) {
+        if let Some(last) = message.content.last_mut() {
+            last.cache_control = Some(CacheControl::Ephemeral);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

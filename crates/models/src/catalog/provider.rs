@@ -1,0 +1,267 @@
+//! A provider in this process: its definition with the address and the key that the settings give, one client, one
+//! gate, and its models as they are asked for.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
+
+use parking_lot::{Mutex, RwLock};
+use url::Url;
+
+use super::explain::Facts;
+use crate::{
+    dispatch::Link,
+    http::{self, Client, SetupError},
+    registry::{
+        ProviderDefinition,
+        adapter::{self, Access},
+    },
+    schedule::{Gate, GateLoad},
+};
+
+/// How many models of one provider are kept ready; names come from clients, so there must be a bound.
+const MOST_BUILT: usize = 256;
+
+pub struct Provider {
+    pub definition: Arc<ProviderDefinition>,
+    pub(super) remote: Option<Remote>,
+    built: Mutex<HashMap<String, Link>>,
+    /// What a look at the server found.
+    seen: RwLock<Seen>,
+}
+
+/// What a provider behind HTTP has beside its definition.
+pub(super) struct Remote {
+    base_url: Option<String>,
+    /// The variable that the address came from.
+    address_variable: Option<String>,
+    key: Option<String>,
+    key_variable: Option<String>,
+    client: OnceLock<Client>,
+    gate: Arc<Gate>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Seen {
+    #[default]
+    NotLooked,
+    /// The models it has, in its own order.
+    Here(Arc<[String]>),
+    Away,
+}
+
+impl Provider {
+    pub fn new(definition: Arc<ProviderDefinition>, variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        let set = |names: &[String]| names.iter().find_map(|name| Some((name.clone(), variable(name)?)));
+        let address = set(&definition.base_url_variables);
+        let key = set(&definition.key_variables);
+        let remote = Remote {
+            base_url: match &address {
+                Some((_, value)) => Some(full_address(value, &definition)),
+                None => definition.base_url.clone(),
+            },
+            address_variable: address.map(|(name, _)| name),
+            key_variable: key.as_ref().map(|(name, _)| name.clone()),
+            key: key.map(|(_, value)| value),
+            client: OnceLock::new(),
+            gate: Gate::new(definition.max_concurrent),
+        };
+        Self { definition, remote: Some(remote), built: Mutex::default(), seen: RwLock::default() }
+    }
+
+    /// A model inside this process, with a definition for lists.
+    pub fn fixed(definition: ProviderDefinition, model: &str, link: Link) -> Self {
+        let built = HashMap::from([(model.to_owned(), link)]);
+        Self {
+            definition: Arc::new(definition),
+            remote: None,
+            built: Mutex::new(built),
+            seen: RwLock::default(),
+        }
+    }
+
+    pub fn id(&self) -> &str {
+        &self.definition.id
+    }
+
+    /// The user pointed this provider at a server of their own.
+    pub fn is_own_server(&self) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.address_variable.is_some())
+    }
+
+    pub fn key_variable(&self) -> Option<&str> {
+        self.remote.as_ref()?.key_variable.as_deref()
+    }
+
+    pub fn address_variable(&self) -> Option<&str> {
+        self.remote.as_ref()?.address_variable.as_deref()
+    }
+
+    /// What keeps it from being asked: a sentence that says what to set.
+    pub fn missing(&self) -> Option<String> {
+        let remote = self.remote.as_ref()?;
+        let definition = &self.definition;
+        if remote.base_url.is_none() {
+            return Some(match definition.base_url_variables.first() {
+                Some(variable) => format!("no address is set; put the base URL in {variable}"),
+                None => "no address is set".to_owned(),
+            });
+        }
+        let needs_key =
+            !definition.local && !definition.key_variables.is_empty() && remote.address_variable.is_none();
+        match (needs_key, &remote.key, definition.key_variables.first()) {
+            (true, None, Some(variable)) => Some(format!("no key is set; put one in {variable}")),
+            _ => None,
+        }
+    }
+
+    pub fn seen(&self) -> Seen {
+        self.seen.read().clone()
+    }
+
+    pub fn saw(&self, seen: Seen) {
+        *self.seen.write() = seen;
+    }
+
+    /// The models a look at the server found.
+    pub fn found(&self) -> Arc<[String]> {
+        match &*self.seen.read() {
+            Seen::Here(models) => Arc::clone(models),
+            Seen::NotLooked | Seen::Away => [].into(),
+        }
+    }
+
+    pub fn load(&self) -> Option<GateLoad> {
+        self.remote.as_ref().map(|remote| remote.gate.load())
+    }
+
+    /// Whether it lists this model itself.
+    pub fn knows(&self, model: &str) -> bool {
+        self.definition.model(model).is_some() || self.found().iter().any(|found| found == model)
+    }
+
+    /// A model of this provider, ready to be asked. `None`: a model inside this process that does not exist.
+    pub fn link(&self, model: &str) -> Result<Option<Link>, SetupError> {
+        if let Some(link) = self.built.lock().get(model) {
+            return Ok(Some(link.clone()));
+        }
+        let Some(remote) = &self.remote else { return Ok(None) };
+        let link = self.build(remote, model)?;
+        let mut built = self.built.lock();
+        if built.len() >= MOST_BUILT {
+            built.clear();
+        }
+        built.insert(model.to_owned(), link.clone());
+        Ok(Some(link))
+    }
+
+    fn build(&self, remote: &Remote, model: &str) -> Result<Link, SetupError> {
+        let definition = &self.definition;
+        let nowhere = || SetupError::BadUrl(definition.label.clone());
+        let base_url = remote.base_url.clone().ok_or_else(nowhere)?;
+        let adapter = match (remote.address_variable.is_some(), definition.own_server_adapter) {
+            (true, Some(adapter)) => adapter,
+            _ => definition.adapter,
+        };
+        let access = Access { adapter, base_url: &base_url, api_key: remote.key.as_deref() };
+        let model_of_adapter = adapter::build(definition, model, &access, self.client(remote)?)?;
+        let facts = Facts {
+            provider: definition.id.clone(),
+            label: definition.label.clone(),
+            model: model.to_owned(),
+            key_variable: remote.key_variable.clone().or_else(|| definition.key_variables.first().cloned()),
+            has_key: remote.key.is_some(),
+            address_variable: remote.address_variable.clone(),
+            local: definition.local,
+        };
+        Ok(Link {
+            model: model_of_adapter,
+            gate: Some(Arc::clone(&remote.gate)),
+            facts: Some(Arc::new(facts)),
+            price: definition.model(model).and_then(|known| known.price).map(Into::into),
+        })
+    }
+
+    fn client(&self, remote: &Remote) -> Result<Client, SetupError> {
+        if let Some(client) = remote.client.get() {
+            return Ok(client.clone());
+        }
+        let url = self.address().ok_or_else(|| SetupError::BadUrl(self.definition.label.clone()))?;
+        let client = http::client(&url, &self.definition.limits)?;
+        Ok(remote.client.get_or_init(|| client).clone())
+    }
+
+    pub(crate) fn address(&self) -> Option<Url> {
+        Url::parse(self.remote.as_ref()?.base_url.as_deref()?.trim()).ok()
+    }
+
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.remote.as_ref()?.key.as_deref()
+    }
+}
+
+/// `OLLAMA_HOST` and its like may lack the scheme, the port and the path, and may name the address that a server
+/// listens on.
+fn full_address(value: &str, definition: &ProviderDefinition) -> String {
+    let value = value.trim();
+    let Some(path) = &definition.base_path else { return value.to_owned() };
+    let with_scheme = if value.contains("://") { value.to_owned() } else { format!("http://{value}") };
+    let Ok(mut url) = Url::parse(&with_scheme) else { return value.to_owned() };
+    let ours = definition.base_url.as_deref().and_then(|url| Url::parse(url).ok());
+    let fits = match &ours {
+        Some(ours) if !value.contains("://") && url.port().is_none() => url.set_port(ours.port()).is_ok(),
+        _ => true,
+    };
+    let fits = fits && (url.host_str() != Some("0.0.0.0") || url.set_host(Some("127.0.0.1")).is_ok());
+    if !fits {
+        return value.to_owned();
+    }
+    if matches!(url.path(), "" | "/") {
+        url.set_path(path);
+    }
+    url.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+
+    fn provider(id: &str, variables: &[(&str, &str)]) -> Provider {
+        let registry = Registry::builtin().unwrap();
+        let value = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        Provider::new(Arc::clone(registry.provider(id).unwrap()), &value)
+    }
+
+    #[test]
+    fn an_address_in_a_variable_is_completed_where_that_is_customary() {
+        let address = |id, name, value| provider(id, &[(name, value)]).address().unwrap().to_string();
+        assert_eq!(address("ollama", "OLLAMA_HOST", "0.0.0.0"), "http://127.0.0.1:11434/v1");
+        assert_eq!(address("ollama", "OLLAMA_HOST", "box:9"), "http://box:9/v1");
+        assert_eq!(address("ollama", "OLLAMA_HOST", "https://box"), "https://box/v1");
+        assert_eq!(address("openai", "OPENAI_BASE_URL", "http://box:9/"), "http://box:9/");
+        assert_eq!(address("anthropic", "ANTHROPIC_BASE_URL", "http://box/x"), "http://box/x");
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        assert!(provider("anthropic", &[]).missing().unwrap().contains("ANTHROPIC_API_KEY"));
+        assert_eq!(provider("anthropic", &[("ANTHROPIC_API_KEY", "k")]).missing(), None);
+        assert!(provider("custom", &[]).missing().unwrap().contains("CONCERTINO_CUSTOM_BASE_URL"));
+        assert_eq!(provider("custom", &[("CONCERTINO_CUSTOM_BASE_URL", "http://box")]).missing(), None);
+        assert_eq!(provider("openai", &[("OPENAI_BASE_URL", "http://box")]).missing(), None);
+        assert_eq!(provider("ollama", &[]).missing(), None);
+    }
+
+    #[test]
+    fn a_provider_keeps_a_bounded_number_of_models_ready() {
+        let own = provider("custom", &[("CONCERTINO_CUSTOM_BASE_URL", "http://127.0.0.1:1")]);
+        for number in 0..MOST_BUILT * 2 {
+            assert!(own.link(&format!("m{number}")).unwrap().is_some());
+        }
+        assert!(own.built.lock().len() <= MOST_BUILT);
+    }
+}

@@ -1,0 +1,194 @@
+//! A model behind HTTP, in any of the wire formats: one client, one way to call, four ways to write and to read.
+//!
+//! `settings.rs` says what a model is told about itself, `call.rs` makes the call and its retries, `feed.rs` brings
+//! the bytes of the answer to the reader of the wire format, `recorded.rs` reads an answer without a connection.
+//! Neither the key nor the URL is ever shown: not in errors, not by `Debug`.
+
+pub mod answer;
+pub mod body;
+pub mod bounds;
+mod call;
+mod feed;
+pub mod lenient;
+pub mod recorded;
+#[cfg(test)]
+pub mod sample;
+pub mod settings;
+
+use std::{fmt, sync::Arc};
+
+use ::http::{
+    HeaderMap, HeaderName, HeaderValue,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE},
+};
+use futures::{FutureExt, StreamExt, future, stream as streams};
+use url::Url;
+
+use self::{
+    answer::AnswerReader,
+    body::Writing,
+    call::Call,
+    settings::{ModelSettings, WireFormat},
+};
+use crate::{
+    anthropic, gemini,
+    http::{self, Client, SetupError},
+    model::{Model, ModelError, ModelRequest, ModelStream},
+    openai, openai_responses,
+    retry::Limits,
+};
+
+#[derive(Clone)]
+pub struct RemoteModel {
+    server: Arc<Server>,
+}
+
+/// What every call of one model needs.
+struct Server {
+    format: WireFormat,
+    name: String,
+    url: Url,
+    key: Option<String>,
+    headers: HeaderMap,
+    writing: Writing,
+    limits: Limits,
+    client: Client,
+}
+
+impl RemoteModel {
+    /// A model with a client of its own. Several models of one server share one with [`Self::with_client`].
+    pub fn new(format: WireFormat, settings: ModelSettings) -> Result<Self, SetupError> {
+        let client = http::client(&base_url(&settings)?, &settings.limits)?;
+        Self::with_client(format, settings, client)
+    }
+
+    /// `client` is from [`http::client`], so that it follows no redirects and keeps the connect limit.
+    pub fn with_client(
+        format: WireFormat,
+        settings: ModelSettings,
+        client: Client,
+    ) -> Result<Self, SetupError> {
+        let mut url = base_url(&settings)?;
+        match url.path_segments_mut() {
+            Ok(mut path) => path.pop_if_empty().extend(route(format, &settings.model)),
+            Err(()) => return Err(SetupError::BadUrl(settings.name)),
+        };
+        if format == WireFormat::Google {
+            url.query_pairs_mut().append_pair("alt", "sse");
+        }
+        let key = settings.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned);
+        let headers = headers(format, key.as_deref(), &settings)?;
+        let ModelSettings { name, limits, .. } = settings.clone();
+        let writing = Writing::new(settings);
+        Ok(Self { server: Arc::new(Server { format, name, url, key, headers, writing, limits, client }) })
+    }
+}
+
+impl Model for RemoteModel {
+    fn name(&self) -> &str {
+        &self.server.name
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        let Ok(body) = self.server.writing.body(self.server.format, &request) else {
+            let message = "the request could not be written as JSON".to_owned();
+            return future::ready(Err(ModelError::Refused { status: 400, message })).into_stream().boxed();
+        };
+        // The request is not needed any more; a call may last for minutes.
+        drop(request);
+        let call = Box::new(Call::new(Arc::clone(&self.server), body.into()));
+        streams::unfold(call, |mut call| async move {
+            let item = call.next().await?;
+            Some((item, call))
+        })
+        .boxed()
+    }
+}
+
+impl fmt::Debug for RemoteModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let server = &self.server;
+        f.debug_struct("RemoteModel")
+            .field("name", &server.name)
+            .field("format", &server.format)
+            .finish_non_exhaustive()
+    }
+}
+
+impl WireFormat {
+    /// A reader for one answer. `key` is hidden wherever the server repeats it.
+    fn reader(self, key: Option<String>) -> Box<dyn AnswerReader> {
+        match self {
+            Self::OpenAi => Box::new(openai::stream::Reader::new(key)),
+            Self::OpenAiResponses => Box::new(openai_responses::stream::Reader::new(key)),
+            Self::Anthropic => Box::new(anthropic::stream::Reader::new(key)),
+            Self::Google => Box::new(gemini::stream::Reader::new(key)),
+        }
+    }
+}
+
+fn base_url(settings: &ModelSettings) -> Result<Url, SetupError> {
+    match Url::parse(settings.base_url.trim()) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
+        _ => Err(SetupError::BadUrl(settings.name.clone())),
+    }
+}
+
+fn route(format: WireFormat, model: &str) -> Vec<String> {
+    match format {
+        WireFormat::OpenAi => vec!["chat".to_owned(), "completions".to_owned()],
+        WireFormat::OpenAiResponses => vec!["responses".to_owned()],
+        WireFormat::Anthropic => vec!["messages".to_owned()],
+        WireFormat::Google => {
+            let model = model.strip_prefix("models/").unwrap_or(model);
+            vec!["models".to_owned(), format!("{model}:streamGenerateContent")]
+        }
+    }
+}
+
+fn headers(format: WireFormat, key: Option<&str>, settings: &ModelSettings) -> Result<HeaderMap, SetupError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    if format == WireFormat::Anthropic {
+        headers.insert("anthropic-version", HeaderValue::from_static(anthropic::VERSION));
+    }
+    if let Some(key) = key {
+        let (name, value) = match format {
+            WireFormat::OpenAi | WireFormat::OpenAiResponses => (AUTHORIZATION, format!("Bearer {key}")),
+            WireFormat::Anthropic => (HeaderName::from_static("x-api-key"), key.to_owned()),
+            WireFormat::Google => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
+        };
+        headers.insert(name, secret(&value).ok_or_else(|| SetupError::BadKey(settings.name.clone()))?);
+    }
+    for (name, value) in &settings.headers {
+        let bad = || SetupError::BadHeader(settings.name.clone());
+        let name = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| bad())?;
+        headers.insert(name, secret(value).ok_or_else(bad)?);
+    }
+    Ok(headers)
+}
+
+/// Any header may carry a key: none is shown.
+fn secret(value: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(value.trim()).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+impl Server {
+    fn post(&self, body: bytes::Bytes) -> http::Request {
+        self.client.post(&self.url).headers(self.headers.clone()).body(body)
+    }
+
+    fn reader(&self) -> Box<dyn AnswerReader> {
+        self.format.reader(self.key.clone())
+    }
+}
+
+#[cfg(test)]
+#[path = "remote/golden_tests.rs"]
+mod golden_tests;
+#[cfg(test)]
+#[path = "remote/http_tests.rs"]
+mod http_tests;

@@ -1,0 +1,83 @@
+//! The body of a call: what the wire format writes, with the model's own settings laid over it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, value::RawValue};
+
+use super::settings::{ModelSettings, PromptCache, ReasoningReplay, WireFormat};
+use crate::{anthropic, gemini, model::ModelRequest, openai, openai_responses};
+
+/// What the writers of all wire formats need to know about the model.
+#[derive(Clone, Debug)]
+pub struct Writing {
+    pub model: String,
+    pub max_output_tokens: Option<u32>,
+    pub prompt_cache: PromptCache,
+    pub reasoning_replay: ReasoningReplay,
+    extra: Map<String, Value>,
+}
+
+impl Writing {
+    pub fn new(settings: ModelSettings) -> Self {
+        Self {
+            model: settings.model,
+            max_output_tokens: settings.max_output_tokens,
+            prompt_cache: settings.prompt_cache,
+            reasoning_replay: settings.reasoning_replay,
+            extra: settings.body,
+        }
+    }
+
+    /// Whether the settings lay this field over the body.
+    pub fn has_extra(&self, field: &str) -> bool {
+        self.extra.contains_key(field)
+    }
+
+    pub fn body(&self, format: WireFormat, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
+        let body = match format {
+            WireFormat::OpenAi => openai::request::body(self, request),
+            WireFormat::OpenAiResponses => openai_responses::request::body(self, request),
+            WireFormat::Anthropic => anthropic::request::body(self, request),
+            WireFormat::Google => gemini::request::body(self, request),
+        }?;
+        if self.extra.is_empty() { Ok(body) } else { overlay(&body, &self.extra) }
+    }
+}
+
+/// Fields of the same name are merged where both are objects, else replaced; the long rest is copied as it stands.
+fn overlay(body: &[u8], extra: &Map<String, Value>) -> Result<Vec<u8>, serde_json::Error> {
+    let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(body)?;
+    for (name, over) in extra {
+        let value = match (fields.get(name), over) {
+            (Some(written), Value::Object(over)) => match serde_json::from_str(written.get())? {
+                Value::Object(mut written) => {
+                    protocol::json::merge(&mut written, over);
+                    Value::Object(written)
+                }
+                _ => Value::Object(over.clone()),
+            },
+            (_, over) => over.clone(),
+        };
+        fields.insert(name.clone(), serde_json::value::to_raw_value(&value)?);
+    }
+    serde_json::to_vec(&fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn extra_fields_are_merged_into_objects_and_replace_the_rest() {
+        let body = br#"{"model":"m","messages":[1, 2],"options":{"a":{"x":1},"b":2}}"#;
+        let extra = json!({ "model": "n", "options": { "a": { "y": 2 } }, "more": [true] });
+        let over = overlay(body, extra.as_object().unwrap()).unwrap();
+        assert_eq!(
+            serde_json::from_slice::<Value>(&over).unwrap(),
+            json!({ "model": "n", "messages": [1, 2], "options": { "a": { "x": 1, "y": 2 }, "b": 2 },
+                    "more": [true] })
+        );
+    }
+}

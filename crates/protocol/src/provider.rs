@@ -1,0 +1,54 @@
+//! What a model's provider attached to something it said: signatures and sealed thoughts that it wants back in later
+//! calls. Provider → field → JSON, as the clients' `providerMetadata`. Nobody but the provider's adapter reads it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProviderMetadata(Box<Map<String, Value>>);
+
+impl ProviderMetadata {
+    pub fn new(provider: &str, fields: Map<String, Value>) -> Self {
+        let mut all = Map::new();
+        all.insert(provider.to_owned(), Value::Object(fields));
+        Self(Box::new(all))
+    }
+
+    /// One field of one provider.
+    pub fn one(provider: &str, field: &str, value: impl Into<Value>) -> Self {
+        let mut fields = Map::new();
+        fields.insert(field.to_owned(), value.into());
+        Self::new(provider, fields)
+    }
+
+    pub fn field(&self, provider: &str, field: &str) -> Option<&Value> {
+        self.0.get(provider)?.get(field)
+    }
+
+    pub fn text(&self, provider: &str, field: &str) -> Option<&str> {
+        self.field(provider, field)?.as_str()
+    }
+
+    /// About what it costs in memory.
+    pub fn size(&self) -> usize {
+        self.0.values().map(|fields| fields.to_string().len()).sum()
+    }
+}
+
+/// Something an answer leans on, as the provider names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Source {
+    Url {
+        url: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+    },
+    Document {
+        media_type: String,
+        title: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filename: Option<String>,
+    },
+}
