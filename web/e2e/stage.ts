@@ -14,7 +14,7 @@ const BINARY = process.env.CONCERTINO_BINARY ?? '../target/debug/concertino'
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const WAIT = 20_000
 /** Surfaces a server may lack: the page asks and does without. */
-const OPTIONAL = /404 .*\/api\/(?:agents|models|usage|artifacts)/
+const OPTIONAL = /404 .*\/api\/agents/
 
 interface StageOptions {
   /** Without a script the demo model answers. */

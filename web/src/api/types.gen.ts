@@ -83,7 +83,7 @@ export interface BranchChoice {
   revision: number
 }
 
-export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'nothing_to_continue' | 'message_too_large' | 'model_unavailable' | 'shutting_down'
+export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'message_too_large' | 'range_not_satisfiable' | 'model_unavailable' | 'shutting_down'
 
 /** RFC 9457, with our stable code. */
 export interface Problem {
@@ -129,6 +129,11 @@ export interface SessionInfo {
   activeLeaf?: MessageId
   /** Kept at the top of the list by a person. */
   pinned: boolean
+  /** How many messages wait behind the run; see `GET /api/chat/{id}/queue`. */
+  queued?: number
+  /** The model the chat goes on with, if somebody chose one. */
+  chatModelId?: string
+  chatModelSource?: string
 }
 
 export type SessionStatus = 'idle' | 'running' | 'waiting'
@@ -150,10 +155,13 @@ export interface ToolSpec {
   input_schema: unknown
 }
 
+/** `input_tokens` holds all of the input: what came from the provider's cache and what was written to it are parts of it, as reasoning is a part of `output_tokens`. */
 export interface Usage {
   inputTokens: number
   outputTokens: number
   totalTokens: number
   cachedInputTokens: number
+  /** Input that the provider put into its cache, where it asks a price for that. */
+  cacheWriteTokens?: number
   reasoningTokens: number
 }

@@ -16,6 +16,8 @@ import { troubleOf, type Trouble } from './trouble'
 import { useReconnect, type Connection } from './use-reconnect'
 
 export const PAGE = 40
+/** What the server gives at once. */
+const LARGEST_PAGE = 1000
 
 export interface SessionChat {
   id: string
@@ -95,7 +97,7 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, choices, 
     const info = await noteState()
     if (!info) return
     if (info.status !== 'running') {
-      const size = Math.max(PAGE, latest.current.messages.length)
+      const size = Math.min(LARGEST_PAGE, Math.max(PAGE, latest.current.messages.length))
       const page = await fetchHistory(id, { limit: size })
       setMessages(page)
       setHasEarlier(page.length === size && page.length < info.messageCount)
