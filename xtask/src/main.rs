@@ -19,7 +19,7 @@ mod rust_tests;
 mod soak;
 mod steps;
 mod tree;
-mod types;
+mod typescript;
 mod web;
 mod web_tests;
 

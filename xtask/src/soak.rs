@@ -22,6 +22,8 @@ pub enum Name {
     Faults,
     /// A run dropped and resumed at every event, by our fold and by the real clients
     Resume,
+    /// Two hundred random trees of agents against a simple reference, and two hundred stops at any moment
+    Agents,
     /// 10,000 messages beside 10, 10,000 sessions beside 100: the same cost
     Flat,
     /// Slow readers, 10,000 idle sessions, 5,000 live streams: what the server holds
@@ -89,6 +91,14 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             tests.env("RESUME_ALL", "1");
             if let Some(node) = &node {
                 tests.env("CONCERTINO_TEST_NODE", node.program());
+            }
+            rust_tests::run_counted(&mut tests, notes)
+        }),
+        Name::Agents => steps.run("agents", |notes| {
+            let mut tests = cargo(project);
+            tests.args(["test", "--package", "server", "--test", "agents", "--", "--nocapture"]);
+            for name in ["AGENT_TREES", "AGENT_STOPS"] {
+                tests.env(name, std::env::var(name).unwrap_or_else(|_| "200".to_owned()));
             }
             rust_tests::run_counted(&mut tests, notes)
         }),

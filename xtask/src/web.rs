@@ -13,7 +13,7 @@ use crate::{
     node::{self, Node},
     project::Project,
     steps::Notes,
-    types, web_tests,
+    typescript, web_tests,
 };
 
 /// What a first visit may load before anything is asked of the page, packed.
@@ -22,16 +22,16 @@ const LARGEST_FIRST_LOAD: usize = 350_000;
 /// Writes the types and `web/dist`.
 pub fn build(project: &Project) -> Result<()> {
     let web = project.root.join("web");
-    fs::write(project.root.join(types::FILE), types::typescript()?)?;
+    fs::write(project.root.join(typescript::FILE), typescript::typescript()?)?;
     let Some(node) = Node::of_the_machine() else { bail!("no Node of version {:?} or newer", node::OLDEST) };
     node::install_platform_packages(&web)?;
     bundle(&node, &web, &web.join("dist"))
 }
 
 pub fn check(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<()> {
-    let present = fs::read_to_string(project.root.join(types::FILE)).unwrap_or_default();
-    if present != types::typescript()? {
-        bail!("{} is not what crates/protocol gives: run `cargo xtask web`", types::FILE);
+    let present = fs::read_to_string(project.root.join(typescript::FILE)).unwrap_or_default();
+    if present != typescript::typescript()? {
+        bail!("{} is not what crates/protocol gives: run `cargo xtask web`", typescript::FILE);
     }
     let Some(node) = node else {
         notes.skip("the build and the unit tests of the web interface: no Node");

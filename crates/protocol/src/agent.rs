@@ -32,4 +32,17 @@ impl AgentRef {
             path: vec![name.to_owned()],
         }
     }
+
+    /// An agent that one with this path delegates to.
+    pub fn sub(name: &str, display_name: &str, callers: &[String]) -> Self {
+        let mut path = callers.to_vec();
+        path.push(name.to_owned());
+        Self {
+            kind: AgentKind::Sub,
+            name: name.to_owned(),
+            display_name: display_name.to_owned(),
+            depth: u32::try_from(callers.len()).unwrap_or(u32::MAX),
+            path,
+        }
+    }
 }

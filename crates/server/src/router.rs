@@ -17,7 +17,8 @@ pub fn router(state: ServerState) -> Router {
         // Old clients leave the slashes of a chat id as they are, so the id is everything up to the last word:
         //   GET  …/{id}/stream    chat/resume.rs     GET  …/{id}/messages  chat/history.rs
         //   POST …/{id}/stop      chat/stop.rs       POST …/{id}/branch    chat/branch.rs
-        //   GET  …/{id}/queue     chat.rs            GET  …/{id}/branches  chat/branch.rs
+        //   POST …/{id}/message   chat/message.rs    GET  …/{id}/queue     chat.rs
+        //                                            GET  …/{id}/branches  chat/branch.rs
         .route("/api/chat/{*rest}", any(chat::dispatch))
         .route(
             "/api/approvals/{id}",

@@ -2,7 +2,7 @@
 
 use protocol::{
     ArtifactInfo, MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId, Timestamp,
-    TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
+    ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
 };
 
 use serde::{Deserialize, Serialize};
@@ -127,6 +127,36 @@ pub struct RunRecord {
     /// The `RunResumed` of its newest pause or end that was followed by more, 0 if it never paused.
     pub last_resume: Seq,
     pub options: RunOptions,
+}
+
+/// A sub-agent's frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameRecord {
+    /// The message it writes.
+    pub message: MessageId,
+    /// The message that delegated, and the call in it.
+    pub parent: MessageId,
+    pub call: ToolCallId,
+    /// The message of its run.
+    pub root: MessageId,
+    pub chat: SessionId,
+    pub task: String,
+    pub status: FrameStatus,
+    pub first_seq: Seq,
+    /// Where it last went on after a pause, 0 if it never paused.
+    pub last_resume: Seq,
+    pub opened_at: Timestamp,
+    /// The message as JSON, once it paused or ended.
+    pub body: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameStatus {
+    Running,
+    Parked,
+    Finished,
+    Cancelled,
+    Failed,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -3,6 +3,7 @@
 mod apply;
 mod artifacts;
 mod chain;
+mod frames;
 mod interactions;
 mod log;
 mod messages;

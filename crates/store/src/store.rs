@@ -10,14 +10,26 @@ use protocol::{
 
 use crate::{
     record::{
-        Append, ArtifactPage, BranchPoint, MessageRecord, NewToken, QueuedMessage, RunRecord, SessionKey,
-        SessionPage, SessionRecord, TokenRecord, Waiting,
+        Append, ArtifactPage, BranchPoint, FrameRecord, MessageRecord, NewToken, QueuedMessage, RunRecord,
+        SessionKey, SessionPage, SessionRecord, TokenRecord, Waiting,
     },
     usage::{UsageQuery, UsageSum},
 };
 
 pub trait Store:
-    Sessions + Shelf + Messages + Runs + Interactions + Queue + Log + Artifacts + Ledger + Tokens + Send + Sync
+    Sessions
+    + Shelf
+    + Messages
+    + Runs
+    + Frames
+    + Interactions
+    + Queue
+    + Log
+    + Artifacts
+    + Ledger
+    + Tokens
+    + Send
+    + Sync
 {
 }
 
@@ -26,6 +38,7 @@ impl<T> Store for T where
         + Shelf
         + Messages
         + Runs
+        + Frames
         + Interactions
         + Queue
         + Log
@@ -135,7 +148,7 @@ pub trait Messages {
 
 #[async_trait]
 pub trait Runs {
-    /// The run that wrote, or writes, this message.
+    /// The run that wrote, or writes, this message or has a sub-agent that does.
     async fn run_of_message(
         &self,
         key: SessionKey,
@@ -154,6 +167,23 @@ pub trait Runs {
 }
 
 #[async_trait]
+pub trait Frames {
+    /// The sub-agents of the runs that write these messages, in the order they began.
+    async fn frames_of_runs(
+        &self,
+        key: SessionKey,
+        roots: Vec<MessageId>,
+    ) -> Result<Vec<FrameRecord>, StoreError>;
+
+    /// The sub-agent that is followed under this chat id, and the session it belongs to.
+    async fn frame_of_chat(
+        &self,
+        workspace: &WorkspaceId,
+        chat: &SessionId,
+    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError>;
+}
+
+#[async_trait]
 pub trait Interactions {
     async fn interaction(
         &self,
@@ -161,7 +191,8 @@ pub trait Interactions {
         id: &ApprovalId,
     ) -> Result<Option<(SessionId, Interaction)>, StoreError>;
 
-    /// All questions of the run that writes this message, in the order they were asked.
+    /// All questions of the run that writes this message, those of its sub-agents included, in the order they were
+    /// asked.
     async fn interactions_of_message(
         &self,
         key: SessionKey,

@@ -30,7 +30,7 @@ export interface WaitingApproval {
   approval: Interaction
 }
 
-/** A stored conversation; the client chose the id. */
+/** A stored conversation; the client chose the id. A sub-agent's own chat has one of ours. */
 export type SessionId = string
 
 /** One row of the ledger. The input that will run is this one, never the client's copy. */
@@ -127,13 +127,13 @@ export interface SessionInfo {
   /** How the newest run ended. */
   lastRun?: RunEnd
   activeLeaf?: MessageId
-  /** Kept at the top of the list by a person. */
-  pinned: boolean
   /** How many messages wait behind the run; see `GET /api/chat/{id}/queue`. */
   queued?: number
   /** The model the chat goes on with, if somebody chose one. */
   chatModelId?: string
   chatModelSource?: string
+  /** Kept at the top of the list by a person. */
+  pinned: boolean
 }
 
 export type SessionStatus = 'idle' | 'running' | 'waiting'

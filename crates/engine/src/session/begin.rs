@@ -18,14 +18,17 @@ use super::{
 };
 use crate::{
     EngineError,
-    agents::{AgentDefinition, main_agent},
+    agents::AgentDefinition,
     context::{cache::History, history, preface, prompt},
     run::{
         choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
         lifecycle,
-        resume::{self, Why},
+        mail::Mail,
+        post::Post,
+        resume::{self, Rebuilt, Why},
+        tree::{RAISED, Revived, Tree},
         turn::Turn,
     },
 };
@@ -136,7 +139,7 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&voice.agent, &*voice.model)).map_err(order)?;
+        frame.open(self.start_metadata(&voice.agent, &*voice.model), None).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -146,11 +149,18 @@ impl Actor {
         });
         events.extend(frame.take());
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
-        let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
+        let viewer =
+            Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
         writer.append(events, Vec::new()).await?;
         let turn = Turn::new(voice.agent.max_steps);
-        self.spawn(run, voice, writer, frame, turn, history);
+        let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
+        self.spawn(run, voice, writer, rebuilt, turn, history);
         Ok(viewer)
+    }
+
+    pub(super) fn main_agent(&self, name: Option<&str>) -> Result<Arc<AgentDefinition>, EngineError> {
+        let agent = self.parts.agents.main(&self.name.0, name);
+        agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))
     }
 
     fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
@@ -169,15 +179,24 @@ impl Actor {
         run: RunRecord,
         voice: Voice,
         writer: LogWriter,
-        frame: Frame,
+        rebuilt: Rebuilt,
         turn: Turn,
         history: Option<History>,
     ) {
+        let Rebuilt { frame, below, .. } = rebuilt;
+        let (raised, raising) = mpsc::channel(RAISED);
+        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, raised);
+        tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
+        tree.revive(below);
+        let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
         let cancel = self.parts.runs.child_token();
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
-            run: run.id.clone(),
             workspace: self.name.0.clone(),
+            run: run.id.clone(),
+            post: Arc::new(Post::root(&voice.agent, run.message.clone())),
+            kit,
+            tree: Arc::clone(&tree),
             agent: voice.agent,
             model: voice.model,
             options: run.options.clone(),
@@ -187,10 +206,12 @@ impl Actor {
         };
         let log = Arc::clone(writer.log());
         let (answers, taken) = mpsc::channel(ANSWERS);
-        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn, taken);
+        let mail = Mail::new(answers.clone(), taken, Some(raising));
+        let busy = tree.busy();
+        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn, mail, busy);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
-        self.live = Some(Live { run, log, cancel, answers, task });
+        self.live = Some(Live { run, log, cancel, answers, tree, task });
     }
 
     /// Takes a run that left memory up again; `before` is written ahead of the moment it goes on.
@@ -199,30 +220,41 @@ impl Actor {
         record: &SessionRecord,
         mut run: RunRecord,
         why: Why,
-        before: impl FnOnce(&mut Frame) -> Result<(), protocol::FoldError>,
+        before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
-        let agent = main_agent(run.options.agent_id.as_deref())?;
+        let agent = self.main_agent(run.options.agent_id.as_deref())?;
         let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
         let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
             .unwrap_or_else(|error| Arc::new(Gone(error)));
-        let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
-        before(&mut frame).map_err(order)?;
-        frame.go_on(run.id.clone()).map_err(order)?;
+        let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        before(&mut rebuilt).map_err(order)?;
+        let mut events = Vec::new();
+        for Revived { frame, .. } in &mut rebuilt.below {
+            if !frame.is_closed() {
+                frame.go_on(run.id.clone()).map_err(order)?;
+            }
+            events.extend(frame.take());
+        }
+        rebuilt.frame.go_on(run.id.clone()).map_err(order)?;
         let high_water = record.high_water;
         let log = self.open_log(&record.into());
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
-        let events = frame.take();
+        events.extend(rebuilt.frame.take());
         if why == Why::Asked {
             run.last_resume = high_water + events.len() as Seq;
         }
         run.status = RunStatus::Running;
         let reading = Reading { view: View::Continuation, last_resume: run.last_resume, edge: high_water };
-        let viewer = Viewer::new(log, run.last_resume.saturating_sub(1), run.message.clone(), reading);
-        writer.append(events, Vec::new()).await?;
-        let calls = resume::plan(&frame, &self.parts.tools, why);
-        let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
+        let mut viewer = Viewer::new(log, run.last_resume.saturating_sub(1), run.message.clone(), reading)
+            .lane(run.options.sub_agent_stream);
+        if !rebuilt.below.is_empty() {
+            viewer = viewer.beginning(run.first_seq);
+        }
+        writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
+        let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
+        let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
         let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
-        self.spawn(run, voice, writer, frame, turn, None);
+        self.spawn(run, voice, writer, rebuilt, turn, None);
         Ok(viewer)
     }
 
@@ -247,7 +279,7 @@ impl Actor {
             _ => return Ok(false),
         };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
-        let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let Rebuilt { mut frame, below, .. } = resume::rebuild(&self.parts.store, record.key, &run).await?;
         let (why, frame_end) = match end {
             RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
             RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),
@@ -257,16 +289,28 @@ impl Actor {
             ),
         };
         // The run goes on only to end, so that no reader takes the pause for the end.
+        let mut events = Vec::new();
+        let mut messages = Vec::with_capacity(1);
+        for Revived { frame: mut below, .. } in below.into_iter().filter(|below| !below.frame.is_closed()) {
+            below
+                .go_on(run.id.clone())
+                .and_then(|()| below.settle_open_calls(why))
+                .and_then(|()| below.close(FrameEnd::Cancelled))
+                .map_err(order)?;
+            events.extend(below.take());
+            messages.push(below.message().clone());
+        }
         frame
             .go_on(run.id.clone())
             .and_then(|()| frame.settle_open_calls(why))
             .and_then(|()| frame.close(frame_end))
             .map_err(order)?;
-        let mut events = frame.take();
+        events.extend(frame.take());
+        messages.push(frame.message().clone());
         events.push(SessionEvent::RunEnded { run: run.id.clone(), message: run.message.clone(), end });
         let log = self.open_log(&record.into());
         let mut writer = LogWriter::new(log, Arc::clone(&self.parts.flusher));
-        writer.append(events, vec![frame.message().clone()]).await?;
+        writer.append(events, messages).await?;
         Ok(true)
     }
 }

@@ -46,9 +46,6 @@ pub struct SessionInfo {
     pub last_run: Option<RunEnd>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_leaf: Option<MessageId>,
-    /// Kept at the top of the list by a person.
-    #[serde(default)]
-    pub pinned: bool,
     /// How many messages wait behind the run; see `GET /api/chat/{id}/queue`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub queued: u32,
@@ -57,6 +54,9 @@ pub struct SessionInfo {
     pub chat_model_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chat_model_source: Option<String>,
+    /// Kept at the top of the list by a person.
+    #[serde(default)]
+    pub pinned: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]

@@ -47,9 +47,12 @@ impl Interactions for SqliteStore {
         self.readers
             .look_up(move |connection| {
                 let mut statement = connection.prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND i.message = ?2 ORDER BY i.asked_seq"
+                    "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND (i.message = ?2
+                       OR i.message IN (SELECT message FROM frames WHERE session = ?1 AND root = ?2))
+                     ORDER BY i.asked_seq"
                 ))?;
-                let rows = statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
+                let rows =
+                    statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
                 rows.map(|row| row?).collect()
             })
             .await

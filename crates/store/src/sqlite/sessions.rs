@@ -116,6 +116,7 @@ impl Sessions for SqliteStore {
                     "messages",
                     "forks",
                     "runs",
+                    "frames",
                     "log",
                     "interactions",
                     "notes",

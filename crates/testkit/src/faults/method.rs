@@ -15,6 +15,8 @@ pub enum Method {
     RunOfMessage,
     RunAnswering,
     Running,
+    FramesOfRuns,
+    FrameOfChat,
     Interaction,
     InteractionsOfMessage,
     Queued,
@@ -42,7 +44,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 39] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -56,6 +58,8 @@ impl Method {
         Self::RunOfMessage,
         Self::RunAnswering,
         Self::Running,
+        Self::FramesOfRuns,
+        Self::FrameOfChat,
         Self::Interaction,
         Self::InteractionsOfMessage,
         Self::Queued,
@@ -96,6 +100,7 @@ impl Method {
             | Self::BranchAfter
             | Self::RunOfMessage
             | Self::RunAnswering
+            | Self::FramesOfRuns
             | Self::Interaction
             | Self::InteractionsOfMessage
             | Self::Queued
@@ -110,6 +115,7 @@ impl Method {
             | Self::Token => true,
             Self::SessionByKey
             | Self::Running
+            | Self::FrameOfChat
             | Self::SessionsWithQueue
             | Self::SweepFiles
             | Self::Usage

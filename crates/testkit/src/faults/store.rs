@@ -9,9 +9,9 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{
-    Append, ArtifactPage, Artifacts, BranchPoint, Interactions, Ledger, Log, MessageRecord, Messages,
-    NewToken, Queue, QueuedMessage, RunRecord, Runs, SessionKey, SessionPage, SessionRecord, Sessions, Shelf,
-    Store, StoreError, TokenRecord, Tokens, UsageQuery, UsageSum, Waiting,
+    Append, ArtifactPage, Artifacts, BranchPoint, FrameRecord, Frames, Interactions, Ledger, Log,
+    MessageRecord, Messages, NewToken, Queue, QueuedMessage, RunRecord, Runs, SessionKey, SessionPage,
+    SessionRecord, Sessions, Shelf, Store, StoreError, TokenRecord, Tokens, UsageQuery, UsageSum, Waiting,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -165,6 +165,25 @@ impl Runs for FaultyStore {
 
     async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
         self.call(Method::Running, self.inner.running()).await
+    }
+}
+
+#[async_trait]
+impl Frames for FaultyStore {
+    async fn frames_of_runs(
+        &self,
+        key: SessionKey,
+        roots: Vec<MessageId>,
+    ) -> Result<Vec<FrameRecord>, StoreError> {
+        self.call(Method::FramesOfRuns, self.inner.frames_of_runs(key, roots)).await
+    }
+
+    async fn frame_of_chat(
+        &self,
+        workspace: &WorkspaceId,
+        chat: &SessionId,
+    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError> {
+        self.call(Method::FrameOfChat, self.inner.frame_of_chat(workspace, chat)).await
     }
 }
 
