@@ -32,13 +32,13 @@ fn says(message: &str, text: &str) -> Vec<SessionEvent> {
         SessionEvent::StepStarted { message: id(message) },
         SessionEvent::SegmentOpened { message: id(message), segment: 0, kind },
         SessionEvent::SegmentDelta { message: id(message), segment: 0, kind, delta: text.to_owned() },
-        SessionEvent::SegmentClosed { message: id(message), segment: 0, kind },
+        SessionEvent::SegmentClosed { message: id(message), segment: 0, kind, provider: None },
     ]
 }
 
 fn calls(message: &str, call: &str) -> SessionEvent {
     let call = ToolCall { id: ToolCallId::new(call), name: "sub-agent".to_owned(), input: json!({"n": 1}) };
-    SessionEvent::ToolRequested { message: id(message), call }
+    SessionEvent::ToolRequested { message: id(message), call, provider: None }
 }
 
 fn settled(message: &str, call: &str) -> SessionEvent {
