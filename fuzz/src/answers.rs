@@ -63,6 +63,7 @@ fn check(recording: &Recording) {
             ModelEvent::ReasoningEnded(_)
             | ModelEvent::Source(_)
             | ModelEvent::Usage(_)
+            | ModelEvent::FellBack(_)
             | ModelEvent::Finished(_) => {}
         }
     }

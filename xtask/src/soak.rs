@@ -7,6 +7,7 @@ use clap::ValueEnum;
 
 use crate::{
     command::cargo, conformance, fuzz, local_model, prepare, project::Project, rust_tests, steps::Steps,
+    web_tests,
 };
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -33,6 +34,8 @@ pub enum Name {
     Fuzz,
     /// A chat with a small model that really runs on this machine
     LocalModel,
+    /// Half an hour of streaming in a browser: the heap stays what it was
+    Web,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -115,6 +118,7 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
         }),
         Name::Fuzz => steps.run("fuzz", |_| fuzz::run(project)),
         Name::LocalModel => steps.run("local model", |notes| local_model::run(project, notes)),
+        Name::Web => steps.run("web", |notes| web_tests::soak(project, node.as_ref(), notes)),
         Name::Ignored => steps.run("ignored", |notes| {
             let mut tests = cargo(project);
             tests.args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]);

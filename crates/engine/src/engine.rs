@@ -242,14 +242,15 @@ impl Engine {
         found.ok_or(EngineError::ApprovalNotFound)
     }
 
-    /// Makes the branch through this message the active one; gives its leaf.
+    /// Makes the branch through this message (its newest revision unless named) the active one; gives its leaf.
     pub async fn choose_branch(
         &self,
         workspace: WorkspaceId,
         session: SessionId,
         at: MessageId,
+        revision: Option<u32>,
     ) -> Result<MessageRef, EngineError> {
-        self.ask(workspace, session, |reply| Command::Branch { at, reply }).await
+        self.ask(workspace, session, |reply| Command::Branch { at, revision, reply }).await
     }
 
     /// A page of the active branch as JSON messages, oldest first: those before `before`, else the newest. The
@@ -297,7 +298,9 @@ impl Engine {
         workspace: &WorkspaceId,
         session: &SessionId,
     ) -> Result<SessionInfo, EngineError> {
-        Ok(info(self.record(workspace, session).await?))
+        let record = self.record(workspace, session).await?;
+        let pinned = !self.parts.store.pinned(&[record.key]).await?.is_empty();
+        Ok(info(record, pinned))
     }
 
     pub async fn sessions(
@@ -313,7 +316,7 @@ impl Engine {
             .last()
             .filter(|_| page.more)
             .map(|last| format!("{}-{}", last.updated_at.0, last.key.0));
-        Ok(SessionList { sessions: page.sessions.into_iter().map(info).collect(), next_cursor })
+        Ok(SessionList { sessions: self.infos(page.sessions).await?, next_cursor })
     }
 
     pub async fn rename(
@@ -406,7 +409,7 @@ impl Engine {
     }
 }
 
-fn info(record: SessionRecord) -> SessionInfo {
+pub(crate) fn info(record: SessionRecord, pinned: bool) -> SessionInfo {
     let (status, last_run) = match record.last_run {
         None => (SessionStatus::Idle, None),
         Some((_, RunStatus::Running)) => (SessionStatus::Running, None),
@@ -425,6 +428,7 @@ fn info(record: SessionRecord) -> SessionInfo {
         queued: record.queued,
         chat_model_id: record.chat_model_id,
         chat_model_source: record.chat_model_source,
+        pinned,
     }
 }
 

@@ -12,6 +12,7 @@ mod error;
 pub mod hooks;
 mod run;
 mod session;
+mod shelf;
 mod sub_chat;
 mod system;
 mod usage;

@@ -101,7 +101,7 @@ impl Catalog {
             name: settings.last_resort.name().to_owned(),
             why: "no key is set and no model server is known".to_owned(),
             standing: Standing::LastResort,
-            link: Link { model: settings.last_resort, gate: None, facts: None, price: None },
+            link: Link { model: settings.last_resort, gate: None, facts: None },
         };
         let catalog = Self { providers, fallback: settings.fallback, default: RwLock::new(last_resort) };
         if let Some(default) = catalog.choose(settings.chosen, settings.variable)? {
@@ -116,7 +116,7 @@ impl Catalog {
             name: model.name().to_owned(),
             why: "it is the only one".to_owned(),
             standing: Standing::Settled,
-            link: Link { model: Arc::clone(&model), gate: None, facts: None, price: None },
+            link: Link { model: Arc::clone(&model), gate: None, facts: None },
         };
         let providers = vec![Arc::new(fixed(&model, "This process"))];
         Self { providers, fallback: Vec::new(), default: RwLock::new(default) }
@@ -398,7 +398,7 @@ fn fixed(model: &Arc<dyn Model>, label: &str) -> Provider {
         disabled: false,
         models: vec![Arc::new(ModelDefinition::plain(id))],
     };
-    Provider::fixed(definition, id, Link { model: Arc::clone(model), gate: None, facts: None, price: None })
+    Provider::fixed(definition, id, Link { model: Arc::clone(model), gate: None, facts: None })
 }
 
 #[cfg(test)]

@@ -40,8 +40,6 @@ pub struct Link {
     pub gate: Option<Arc<Gate>>,
     /// What errors are explained with.
     pub facts: Option<Arc<Facts>>,
-    /// What the registry says it costs; else what the model itself says.
-    pub price: Option<Price>,
 }
 
 pub struct Dispatch {
@@ -80,8 +78,7 @@ impl Model for Dispatch {
     }
 
     fn price(&self) -> Option<Price> {
-        let link = self.chain.link(self.chain.at.load(Ordering::Relaxed))?;
-        link.price.or_else(|| link.model.price())
+        self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.price()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {

@@ -17,7 +17,7 @@ fn request() -> ModelRequest {
 }
 
 fn link(model: &Scripted, gate: &Arc<Gate>) -> Link {
-    Link { model: Arc::new(model.clone()), gate: Some(Arc::clone(gate)), facts: None, price: None }
+    Link { model: Arc::new(model.clone()), gate: Some(Arc::clone(gate)), facts: None }
 }
 
 fn limited() -> Reply {

@@ -297,6 +297,7 @@ pub enum FrameEnd {
 
 /// How a run ended; each run has exactly one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RunEnd {
     Finished,

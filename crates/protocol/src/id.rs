@@ -14,6 +14,7 @@ macro_rules! id {
     ($($(#[$doc:meta])* $name:ident $(= $prefix:literal)?;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(Arc<str>);
 

@@ -6,6 +6,7 @@ use crate::id::{ApprovalId, ArtifactId, MessageId, RunId, SessionId, ToolCallId}
 
 /// Milliseconds since 1970, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 

@@ -48,7 +48,8 @@ pub(crate) async fn dispatch(
         (&Method::POST, "stop") => stop::stop(&state, principal, session, request).await,
         (&Method::POST, "message") => message::message(&state, principal, session, request).await,
         (&Method::POST, "branch") => branch::branch(&state, principal, session, request).await,
-        (_, "stream" | "messages" | "queue" | "stop" | "message" | "branch") => {
+        (&Method::GET, "branches") => branch::branches(&state, &principal, &session).await,
+        (_, "stream" | "messages" | "queue" | "stop" | "message" | "branch" | "branches") => {
             Ok(wrong_method(method).await.into_response())
         }
         _ => Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")),

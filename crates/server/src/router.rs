@@ -9,7 +9,7 @@ use axum::{
 };
 use protocol::ErrorCode;
 
-use crate::{auth, chat, error, error::ApiError, guard, landing, rest, state::ServerState};
+use crate::{auth, chat, error, error::ApiError, guard, rest, state::ServerState, web_ui};
 
 pub fn router(state: ServerState) -> Router {
     let api = Router::new()
@@ -18,16 +18,19 @@ pub fn router(state: ServerState) -> Router {
         //   GET  …/{id}/stream    chat/resume.rs     GET  …/{id}/messages  chat/history.rs
         //   POST …/{id}/stop      chat/stop.rs       POST …/{id}/branch    chat/branch.rs
         //   POST …/{id}/message   chat/message.rs    GET  …/{id}/queue     chat.rs
+        //                                            GET  …/{id}/branches  chat/branch.rs
         .route("/api/chat/{*rest}", any(chat::dispatch))
         .route(
             "/api/approvals/{id}",
             get(rest::approvals::show).post(rest::approvals::answer).fallback(wrong_method),
         )
+        .route("/api/approvals", get(rest::approvals::list).fallback(wrong_method))
+        .route("/api/about", get(rest::about::show).fallback(wrong_method))
         .route("/api/sessions", get(rest::sessions::list).fallback(wrong_method))
         .route(
             "/api/sessions/{id}",
             get(rest::sessions::show)
-                .patch(rest::sessions::rename)
+                .patch(rest::sessions::change)
                 .delete(rest::sessions::delete)
                 .fallback(wrong_method),
         )
@@ -40,17 +43,11 @@ pub fn router(state: ServerState) -> Router {
         .layer(from_fn_with_state(state.clone(), auth::require));
     Router::new()
         .merge(api)
-        .route("/", get(landing::page).fallback(wrong_method))
-        .route("/landing.css", get(landing::style).fallback(wrong_method))
         .route("/health", get(rest::health::show).fallback(wrong_method))
-        .fallback(not_found)
+        .fallback(web_ui::page_or_asset)
         .layer(from_fn_with_state(state.clone(), guard::guard))
         .layer(from_fn(error::plain_on_chat))
         .with_state(state)
-}
-
-async fn not_found() -> ApiError {
-    ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")
 }
 
 pub(crate) async fn wrong_method(method: Method) -> axum::response::Response {

@@ -2,7 +2,7 @@
 
 use protocol::{
     ArtifactInfo, MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId, Timestamp,
-    ToolCallId, TurnFacts, UiMessage, WorkspaceId,
+    ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
 };
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,23 @@ pub struct PrefaceRecord {
 pub struct SessionPage {
     pub sessions: Vec<SessionRecord>,
     pub more: bool,
+}
+
+/// A question that waits, with where it was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiting {
+    pub session: SessionId,
+    pub title: Option<String>,
+    pub interaction: Interaction,
+}
+
+/// A message of a branch that has siblings: other answers, or other versions of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchPoint {
+    /// Which of the choices is on the branch.
+    pub at: usize,
+    /// In the order they were made.
+    pub choices: Vec<MessageRef>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -13,6 +13,7 @@ mod queue;
 mod reader;
 mod runs;
 mod sessions;
+mod shelf;
 mod tokens;
 mod usage;
 mod writer;

@@ -10,19 +10,32 @@ use protocol::{
 
 use crate::{
     record::{
-        Append, ArtifactPage, FrameRecord, MessageRecord, NewToken, QueuedMessage, RunRecord, SessionKey,
-        SessionPage, SessionRecord, TokenRecord,
+        Append, ArtifactPage, BranchPoint, FrameRecord, MessageRecord, NewToken, QueuedMessage, RunRecord,
+        SessionKey, SessionPage, SessionRecord, TokenRecord, Waiting,
     },
     usage::{UsageQuery, UsageSum},
 };
 
 pub trait Store:
-    Sessions + Messages + Runs + Frames + Interactions + Queue + Log + Artifacts + Ledger + Tokens + Send + Sync
+    Sessions
+    + Shelf
+    + Messages
+    + Runs
+    + Frames
+    + Interactions
+    + Queue
+    + Log
+    + Artifacts
+    + Ledger
+    + Tokens
+    + Send
+    + Sync
 {
 }
 
 impl<T> Store for T where
     T: Sessions
+        + Shelf
         + Messages
         + Runs
         + Frames
@@ -73,6 +86,37 @@ pub trait Sessions {
 
     /// Everything of the session goes, for good.
     async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError>;
+}
+
+/// How a person finds sessions again: pins, search, what waits, where it branches.
+#[async_trait]
+pub trait Shelf {
+    async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError>;
+
+    /// Those of these sessions that are pinned.
+    async fn pinned(&self, keys: &[SessionKey]) -> Result<Vec<SessionKey>, StoreError>;
+
+    /// Every pinned session of a workspace, newest first.
+    async fn pinned_sessions(
+        &self,
+        workspace: &WorkspaceId,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError>;
+
+    /// Sessions whose title or whose messages hold this text, newest first.
+    async fn search_sessions(
+        &self,
+        workspace: &WorkspaceId,
+        text: &str,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError>;
+
+    /// Questions nobody has answered yet, oldest first.
+    async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError>;
+
+    /// The messages on the way to `leaf` that have siblings, oldest first.
+    async fn branch_points(&self, key: SessionKey, leaf: &MessageRef)
+    -> Result<Vec<BranchPoint>, StoreError>;
 }
 
 #[async_trait]

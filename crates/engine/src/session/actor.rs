@@ -70,6 +70,7 @@ pub(crate) enum Command {
     },
     Branch {
         at: MessageId,
+        revision: Option<u32>,
         reply: Reply<MessageRef>,
     },
     Delete {
@@ -223,7 +224,9 @@ impl Actor {
             }
             Command::StopFrame { frame, reply } => self.stop_frame(*frame, reply).await,
             Command::Steer { frame, text, reply } => drop(reply.send(self.steer(frame.as_ref(), text))),
-            Command::Branch { at, reply } => drop(reply.send(self.choose_branch(&at).await)),
+            Command::Branch { at, revision, reply } => {
+                drop(reply.send(self.choose_branch(&at, revision).await));
+            }
             Command::Delete { reply } => drop(reply.send(self.delete().await)),
             Command::Recover => {
                 if let Err(error) = self.recover().await {
@@ -381,16 +384,25 @@ impl Actor {
         drop(reply.send(stopped.await));
     }
 
-    async fn choose_branch(&mut self, at: &MessageId) -> Result<MessageRef, EngineError> {
+    async fn choose_branch(
+        &mut self,
+        at: &MessageId,
+        revision: Option<u32>,
+    ) -> Result<MessageRef, EngineError> {
         self.recover().await?;
         if self.live.is_some() {
             return Err(EngineError::Busy);
         }
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
         let message = self.parts.store.message(record.key, at).await?;
-        let message = message.ok_or_else(|| EngineError::MessageNotFound(at.clone()))?;
+        let newest = message.ok_or_else(|| EngineError::MessageNotFound(at.clone()))?.reference;
+        let revision = revision.unwrap_or(newest.revision);
+        if revision > newest.revision {
+            return Err(EngineError::MessageNotFound(at.clone()));
+        }
         self.withdraw(&record, RunEnd::Withdrawn).await?;
-        Ok(self.parts.store.choose_branch(record.key, &message.reference).await?)
+        let chosen = MessageRef { id: newest.id, revision };
+        Ok(self.parts.store.choose_branch(record.key, &chosen).await?)
     }
 
     async fn delete(&mut self) -> Result<(), EngineError> {

@@ -179,7 +179,6 @@ impl Provider {
             model: model_of_adapter,
             gate: Some(Arc::clone(&remote.gate)),
             facts: Some(Arc::new(facts)),
-            price: definition.model(model).and_then(|known| known.price).map(Into::into),
         })
     }
 

@@ -109,6 +109,7 @@ impl Reader {
             }
             if let Some(usage) = &aside.usage {
                 self.usage = Some(usage.into());
+                only_text = false;
             }
         }
         if let Some(citations) = answer.citations {
@@ -135,6 +136,8 @@ impl Reader {
             push(thought, ModelEvent::Reasoning, events);
         }
         if let Some(details) = delta.reasoning_details {
+            // The next text ends these thoughts, which an event of the mould would not.
+            self.mould = None;
             self.thoughts.take(*details);
         }
         let pieces = delta.tool_calls.unwrap_or_default();

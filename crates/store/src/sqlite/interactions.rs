@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::{SqliteStore, parse};
 use crate::{Interactions, SessionKey, StoreError};
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "i.id, i.run, i.message, i.tool_call, i.tool, i.input, i.status, i.reason, i.asked_at, i.answered_at";
 
 #[async_trait]
@@ -59,7 +59,7 @@ impl Interactions for SqliteStore {
     }
 }
 
-fn interaction(row: &Row<'_>) -> Result<Interaction, StoreError> {
+pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StoreError> {
     Ok(Interaction {
         id: ApprovalId::new(row.get::<_, String>(0)?),
         run: RunId::new(row.get::<_, String>(1)?),

@@ -35,10 +35,16 @@ pub enum Method {
     Tokens,
     AddToken,
     RemoveToken,
+    PinSession,
+    Pinned,
+    PinnedSessions,
+    SearchSessions,
+    Waiting,
+    BranchPoints,
 }
 
 impl Method {
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 39] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -72,6 +78,12 @@ impl Method {
         Self::Tokens,
         Self::AddToken,
         Self::RemoveToken,
+        Self::PinSession,
+        Self::Pinned,
+        Self::PinnedSessions,
+        Self::SearchSessions,
+        Self::Waiting,
+        Self::BranchPoints,
     ];
 
     /// Those that serving a chat calls; the rest belongs to other commands or to the start of the process.
@@ -109,7 +121,13 @@ impl Method {
             | Self::Usage
             | Self::Tokens
             | Self::AddToken
-            | Self::RemoveToken => false,
+            | Self::RemoveToken
+            | Self::PinSession
+            | Self::Pinned
+            | Self::PinnedSessions
+            | Self::SearchSessions
+            | Self::Waiting
+            | Self::BranchPoints => false,
         }
     }
 }
