@@ -9,7 +9,18 @@ use crate::{
     command::{self, cargo},
     mirror::mirror,
     project::Project,
+    rust_tests, soak,
+    steps::Steps,
 };
+
+/// The short comparison with our own bound: ratios only, for every machine.
+pub fn smoke(project: &Project) -> Result<()> {
+    let mut steps = Steps::default();
+    let outcome = steps.run("smoke", |notes| {
+        rust_tests::run_counted(soak::release_test(project, "smoke").env("SMOKE_TURNS", "400"), notes)
+    });
+    steps.conclude(outcome)
+}
 
 pub fn run(project: &Project, arguments: &[String]) -> Result<()> {
     let Some(harness) = project.shared("bench") else {

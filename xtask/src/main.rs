@@ -44,6 +44,9 @@ enum Task {
     },
     /// Measure the release build beside other servers; arguments go to the harness
     Bench {
+        /// Only a short look at our own bound: text and tool turns beside a proxy that forwards bytes
+        #[arg(long)]
+        smoke: bool,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -72,7 +75,8 @@ fn run(task: Task) -> Result<()> {
             steps.conclude(outcome)
         }
         Task::Soak { name } => soak::run(&Project::find()?, name),
-        Task::Bench { arguments } => bench::run(&Project::find()?, &arguments),
+        Task::Bench { smoke: true, .. } => bench::smoke(&Project::find()?),
+        Task::Bench { arguments, .. } => bench::run(&Project::find()?, &arguments),
         Task::List => {
             Arguments::command().print_long_help()?;
             Ok(())

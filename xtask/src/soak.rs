@@ -1,5 +1,7 @@
 //! The long versions of the tests: the same code, more cases.
 
+use std::process::Command;
+
 use anyhow::Result;
 use clap::ValueEnum;
 
@@ -19,6 +21,10 @@ pub enum Name {
     Resume,
     /// 200 runs at once against a server that answers 429 to two thirds of its calls: all finish, in a fair order
     Scheduler,
+    /// 10,000 messages beside 10, 10,000 sessions beside 100: the same cost
+    Flat,
+    /// Slow readers, 10,000 idle sessions, 5,000 live streams: what the server holds
+    Memory,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -28,6 +34,14 @@ pub fn run(project: &Project, name: Option<Name>) -> Result<()> {
     let names = name.as_ref().map_or(Name::value_variants(), std::slice::from_ref);
     let outcome = names.iter().try_for_each(|name| one(project, *name, &mut steps));
     steps.conclude(outcome)
+}
+
+/// A test of the binary, of the release build, one case after the other.
+pub fn release_test(project: &Project, name: &str) -> Command {
+    let mut tests = cargo(project);
+    tests.args(["test", "--release", "--package", "concertino", "--test", name]);
+    tests.args(["--", "--nocapture", "--test-threads", "1"]);
+    tests
 }
 
 fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
@@ -50,17 +64,7 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))
         }),
         Name::Crash => steps.run("crash", |notes| {
-            let mut tests = cargo(project);
-            tests.args([
-                "test",
-                "--release",
-                "--package",
-                "concertino",
-                "--test",
-                "crash",
-                "--",
-                "--nocapture",
-            ]);
+            let mut tests = release_test(project, "crash");
             tests.env("CRASH_KILLS", std::env::var("CRASH_KILLS").unwrap_or_else(|_| "500".to_owned()));
             rust_tests::run_counted(&mut tests, notes)
         }),
@@ -84,6 +88,14 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             tests.args(["test", "--package", "server", "--test", "scheduler", "--", "--nocapture"]);
             tests.env("SCHEDULER_RUNS", std::env::var("SCHEDULER_RUNS").unwrap_or_else(|_| "200".to_owned()));
             rust_tests::run_counted(&mut tests, notes)
+        }),
+        Name::Flat => steps.run("flat", |notes| {
+            let mut tests = release_test(project, "flat");
+            tests.env("FLAT_MESSAGES", "10000").env("FLAT_SESSIONS", "10000").env("FLAT_ROUNDS", "200");
+            rust_tests::run_counted(&mut tests, notes)
+        }),
+        Name::Memory => steps.run("memory", |notes| {
+            rust_tests::run_counted(release_test(project, "memory").env("MEMORY_LONG", "1"), notes)
         }),
         Name::Ignored => steps.run("ignored", |notes| {
             let mut tests = cargo(project);

@@ -6,3 +6,4 @@ pub(crate) mod link;
 pub(crate) mod models;
 pub(crate) mod serve;
 pub(crate) mod token;
+pub(crate) mod usage;

@@ -40,6 +40,8 @@ enum Command {
     /// Add, list or remove access tokens.
     #[command(subcommand)]
     Token(commands::token::TokenCommand),
+    /// Show what model calls used and cost.
+    Usage(commands::usage::UsageArguments),
 }
 
 fn main() -> ExitCode {
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
                 Command::Doctor => commands::doctor::doctor(&config).await,
                 Command::Link => commands::link::link(&config),
                 Command::Token(command) => commands::token::token(&config, command).await,
+                Command::Usage(arguments) => commands::usage::usage(&config, arguments).await,
             }
         });
         // Work that ignores its end (a blocking read) must not keep the process.

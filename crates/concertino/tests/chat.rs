@@ -247,3 +247,25 @@ fn ctrl_c_stops_the_run_and_keeps_what_was_said() {
     // The chat can be used again at once.
     ended(&server.chat(&["--id", "stopped", "what time is it?"]), 0);
 }
+
+#[test]
+fn what_was_used_is_shown_as_a_table_and_as_json() {
+    let server = Server::start();
+    ended(&server.chat(&["what time is it?"]), 0);
+    let usage = |arguments: &[&str]| {
+        let command = &mut concertino(&server.folder, &server.address);
+        command.arg("usage").args(arguments).output().unwrap()
+    };
+    let table = usage(&["--by", "model"]);
+    ended(&table, 0);
+    assert!(stdout(&table).lines().any(|line| line.starts_with("demo/rules ")), "{}", stdout(&table));
+    assert!(stdout(&table).lines().all(|line| line.chars().count() <= 80), "{}", stdout(&table));
+    let json: Value = serde_json::from_str(stdout(&usage(&["--json"]))).unwrap();
+    assert_eq!(
+        (&json["timezone"], &json["total"]["calls"]),
+        (&Value::from("Asia/Shanghai"), &Value::from(2))
+    );
+    let wrong = usage(&["--by", "colour"]);
+    ended(&wrong, 2);
+    assert!(stderr(&wrong).contains("day, model, agent, session"), "{}", stderr(&wrong));
+}

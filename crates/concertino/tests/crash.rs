@@ -21,7 +21,10 @@ mod http;
 #[path = "crash/load.rs"]
 mod load;
 #[path = "crash/process.rs"]
+#[allow(dead_code, reason = "other tests need the rest of it")]
 mod process;
+#[path = "crash/queue.rs"]
+mod queue;
 #[path = "crash/tab.rs"]
 mod tab;
 #[path = "crash/world.rs"]
@@ -34,6 +37,7 @@ use client::Client;
 use dice::Dice;
 use load::Kind;
 use process::Process;
+use queue::Impatient;
 use testkit::upstream::Upstream;
 use tokio::{
     task::{JoinSet, block_in_place},
@@ -61,6 +65,7 @@ async fn nothing_that_was_seen_is_lost_whenever_the_server_is_killed() {
         let client = Client::new(format!("c{number}"), Arc::clone(&world), dice.another());
         clients.spawn(client.run(number));
     }
+    clients.spawn(Impatient::new(Arc::clone(&world), dice.another()).run());
 
     let mut killed = 0;
     while killed < kills && !world.is_hopeless() {
@@ -154,6 +159,7 @@ fn conclude(world: &World, process: &Process, seed: u64, kills: u64) {
     assert_eq!(count("kills"), kills);
     assert!(turns >= 2 * kills, "too few turns to mean anything: {turns}");
     assert!(Kind::ALL.iter().all(|kind| tally.turns.contains_key(kind)), "every kind of turn was taken");
+    assert!(count("queues answered in order") >= kills / 5, "too few messages waited");
     assert!(recovered >= kills / 2, "too few runs were cut by a kill: {recovered}");
     assert!(count("streams cut by a kill") >= kills / 2, "too few streams were cut by a kill");
     assert!(count("boundary events verified") >= 5 * turns, "too little was verified");

@@ -8,11 +8,12 @@ use models::{
 };
 use protocol::{
     ApprovalId, Clock, IdSource, MessageId, MessageRef, PrincipalId, Seq, SessionId, Timestamp, ToolSpec,
-    WorkspaceId,
+    UiMessage, WorkspaceId,
     interaction::Interaction,
     wire::{
         chat::Profile,
         rest::{SessionInfo, SessionList, SessionStatus},
+        usage::UsageReport,
     },
 };
 use serde::Serialize;
@@ -25,12 +26,14 @@ use crate::{
     EngineError,
     context::cache::Histories,
     session::{
-        actor::{Command, Reply},
+        actor::{Command, Reply, Stopped},
         flush::Flusher,
+        following::Following,
         registry::{Registry, SessionLoad},
         request::{Decision, SendRequest},
         subscribe::Viewer,
     },
+    usage::{self, UsageRequest},
 };
 
 #[derive(Clone, Debug, Default)]
@@ -78,6 +81,15 @@ pub struct EngineLoad {
     pub sessions: Vec<SessionLoad>,
 }
 
+/// Some messages of a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryPage {
+    /// As JSON, oldest first.
+    pub messages: Vec<String>,
+    /// What to ask for next, when there is more.
+    pub next_before: Option<MessageId>,
+}
+
 /// Who asks, and for which workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
@@ -87,11 +99,8 @@ pub struct Principal {
 
 #[derive(Clone)]
 pub struct Engine {
-    parts: Arc<Parts>,
+    pub(crate) parts: Arc<Parts>,
 }
-
-/// How many messages the history route gives when it is not told otherwise.
-const HISTORY: u32 = u32::MAX;
 
 impl Engine {
     pub fn new(parts: EngineParts) -> Self {
@@ -118,20 +127,34 @@ impl Engine {
         Self { parts }
     }
 
-    /// Takes up the runs that were on when the last process ended; gives how many.
+    /// Takes up the runs that were on when the last process ended, and the messages that waited; gives how many runs.
     pub async fn recover(&self) -> Result<usize, EngineError> {
         let running = self.parts.store.running().await?;
         let count = running.len();
-        for (key, _) in running {
+        let mut keys: Vec<_> = running.into_iter().map(|(key, _)| key).collect();
+        for key in self.parts.store.sessions_with_queue().await? {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        for key in keys {
             if let Some(record) = self.parts.store.session_by_key(key).await? {
                 self.parts.sessions.tell(&self.parts, (record.workspace, record.id), Command::Recover)?;
             }
         }
+        let store = Arc::clone(&self.parts.store);
+        self.parts.tasks.spawn(async move {
+            match store.sweep_files().await {
+                Ok(0) => {}
+                Ok(files) => tracing::info!(files, "files that nobody refers to were removed"),
+                Err(error) => tracing::warn!(%error, "files that nobody refers to could not be removed"),
+            }
+        });
         Ok(count)
     }
 
-    /// A message, an edit, a retry or answers; gives the stream of what comes of it.
-    pub async fn send(&self, request: SendRequest) -> Result<Viewer, EngineError> {
+    /// A message, an edit, a retry or answers; gives the stream of what comes of it, now or when its turn comes.
+    pub async fn send(&self, request: SendRequest) -> Result<Following, EngineError> {
         let name = (request.workspace.clone(), request.session.clone());
         self.ask(name.0, name.1, |reply| Command::Send { request: Box::new(request), reply }).await
     }
@@ -146,9 +169,26 @@ impl Engine {
         self.ask(workspace, session, |reply| Command::Watch { after, reply }).await
     }
 
-    /// Returns when the run has ended; `false` when there was nothing to stop.
-    pub async fn stop(&self, workspace: WorkspaceId, session: SessionId) -> Result<bool, EngineError> {
-        self.ask(workspace, session, |reply| Command::Stop { reply }).await
+    /// Ends the run and takes back what waits, or only what `at` names: a message that waits, or the run that
+    /// answers it. Returns when the run has ended.
+    pub async fn stop(
+        &self,
+        workspace: WorkspaceId,
+        session: SessionId,
+        at: Option<MessageId>,
+    ) -> Result<Stopped, EngineError> {
+        self.ask(workspace, session, |reply| Command::Stop { at, reply }).await
+    }
+
+    /// The messages that wait behind the run, the first first.
+    pub async fn queue(
+        &self,
+        workspace: &WorkspaceId,
+        session: &SessionId,
+    ) -> Result<Vec<UiMessage>, EngineError> {
+        let record = self.record(workspace, session).await?;
+        let queued = self.parts.store.queued(record.key).await?;
+        Ok(queued.into_iter().map(|queued| queued.message).collect())
     }
 
     pub async fn answer(
@@ -186,14 +226,15 @@ impl Engine {
         self.ask(workspace, session, |reply| Command::Branch { at, reply }).await
     }
 
-    /// The active branch as JSON messages, oldest first; the message of a run in progress is left out.
+    /// A page of the active branch as JSON messages, oldest first: those before `before`, else the newest. The
+    /// message of a run in progress is left out.
     pub async fn history(
         &self,
         workspace: &WorkspaceId,
         session: &SessionId,
         before: Option<&MessageId>,
-        limit: Option<u32>,
-    ) -> Result<Vec<String>, EngineError> {
+        limit: u32,
+    ) -> Result<HistoryPage, EngineError> {
         let record = self.record(workspace, session).await?;
         let leaf = match before {
             Some(id) => {
@@ -202,9 +243,13 @@ impl Engine {
             }
             None => self.visible_leaf(&record).await?,
         };
-        let Some(leaf) = leaf else { return Ok(Vec::new()) };
-        let branch = self.parts.store.branch(record.key, &leaf, limit.unwrap_or(HISTORY)).await?;
-        Ok(branch.into_iter().map(|message| message.body).collect())
+        let branch = match leaf {
+            Some(leaf) => self.parts.store.branch(record.key, &leaf, limit).await?,
+            None => Vec::new(),
+        };
+        let first = branch.first().filter(|first| first.parent.is_some());
+        let next_before = first.map(|first| first.reference.id.clone());
+        Ok(HistoryPage { messages: branch.into_iter().map(|message| message.body).collect(), next_before })
     }
 
     async fn visible_leaf(&self, record: &SessionRecord) -> Result<Option<MessageRef>, EngineError> {
@@ -258,6 +303,15 @@ impl Engine {
         self.ask(workspace, session, |reply| Command::Delete { reply }).await
     }
 
+    /// What model calls of the workspace used and cost.
+    pub async fn usage(
+        &self,
+        workspace: &WorkspaceId,
+        request: UsageRequest,
+    ) -> Result<UsageReport, EngineError> {
+        usage::report(&*self.parts.store, workspace, request).await
+    }
+
     /// Whose token this is, by its SHA-256.
     pub async fn principal(&self, sha256: &[u8; 32]) -> Result<Option<Principal>, EngineError> {
         let token = self.parts.store.token(sha256).await?;
@@ -293,7 +347,7 @@ impl Engine {
         }
     }
 
-    async fn record(
+    pub(crate) async fn record(
         &self,
         workspace: &WorkspaceId,
         session: &SessionId,
@@ -336,6 +390,7 @@ fn info(record: SessionRecord) -> SessionInfo {
         active_leaf: record.active_leaf.map(|leaf| leaf.id),
         chat_model_id: record.chat_model_id,
         chat_model_source: record.chat_model_source,
+        queued: record.queued,
     }
 }
 

@@ -34,6 +34,10 @@ pub enum EngineError {
     ApprovalAltered,
     #[error("{0}")]
     NothingToContinue(&'static str),
+    #[error("This message was taken back, or the chat was stopped, before it began.")]
+    QueueWithdrawn,
+    #[error("There is no such file, or it belongs to another workspace.")]
+    ArtifactNotFound,
     #[error("The server is shutting down. Send again in a moment.")]
     ShuttingDown,
     #[error("The chat could not be stored. Nothing was lost; send again in a moment.")]
@@ -55,7 +59,8 @@ impl EngineError {
             Self::IdConflict => ErrorCode::IdConflict,
             Self::ApprovalSettled => ErrorCode::ApprovalSettled,
             Self::ApprovalAltered => ErrorCode::ApprovalAltered,
-            Self::NothingToContinue(_) => ErrorCode::NothingToContinue,
+            Self::ArtifactNotFound => ErrorCode::ArtifactNotFound,
+            Self::NothingToContinue(_) | Self::QueueWithdrawn => ErrorCode::NothingToContinue,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Store(StoreError::Conflict | StoreError::Unavailable(_)) => ErrorCode::StoreUnavailable,
             Self::Store(StoreError::Corrupt(_)) => ErrorCode::Internal,

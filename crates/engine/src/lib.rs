@@ -5,19 +5,24 @@
 //! `run/call_model.rs`, `run/call_tools.rs` → `session/log.rs` (number, store, tell).
 
 pub mod agents;
+mod artifacts;
 mod context;
 mod engine;
 mod error;
 mod run;
 mod session;
 mod system;
+mod usage;
 
-pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, Principal};
+pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};
 pub use error::EngineError;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
 pub use session::{
+    actor::Stopped,
+    following::Following,
     registry::SessionLoad,
     request::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest, Submit},
     subscribe::{ViewError, Viewer},
 };
 pub use system::{RandomIds, SystemClock};
+pub use usage::{UsageRequest, report as report_usage};

@@ -15,6 +15,7 @@ use std::{
 };
 
 use futures::{FutureExt, Stream, StreamExt, future::BoxFuture, ready};
+use protocol::Price;
 use tokio::time::Instant;
 
 use crate::{
@@ -76,9 +77,16 @@ impl Model for Dispatch {
         self.chain.link(self.chain.at.load(Ordering::Relaxed)).map_or("", |link| link.model.name())
     }
 
+    fn price(&self) -> Option<Price> {
+        self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.price()
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let at = self.chain.at.load(Ordering::Relaxed);
-        Call::new(Arc::clone(&self.chain), at, request).boxed()
+        let mut call = Call::new(Arc::clone(&self.chain), at, request);
+        // Now, if there is room: the caller may have chosen a thread on which a long request may be written.
+        call.ask();
+        call.boxed()
     }
 }
 

@@ -8,6 +8,7 @@ pub mod refusal;
 mod client;
 mod connect;
 mod exchange;
+mod framing;
 
 use std::time::Duration;
 

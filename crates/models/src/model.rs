@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::stream::BoxStream;
-use protocol::{FinishReason, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
+use protocol::{FinishReason, Price, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
 use serde_json::Value;
 
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
@@ -14,6 +14,11 @@ pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 pub trait Model: Send + Sync {
     /// `provider/model`, for the ledger and for people.
     fn name(&self) -> &str;
+
+    /// What a million tokens cost, where it is known.
+    fn price(&self) -> Option<Price> {
+        None
+    }
 
     fn stream(&self, request: ModelRequest) -> ModelStream;
 }
@@ -59,6 +64,8 @@ pub enum ModelMessage {
 #[derive(Clone, Debug, PartialEq)]
 pub enum UserContent {
     Text(String),
+    /// Text for the model that the server writes, not the person: what is so at this moment.
+    Facts(String),
     /// `url` may be a `data:` URL.
     File {
         media_type: String,

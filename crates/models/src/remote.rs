@@ -22,6 +22,7 @@ use ::http::{
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE},
 };
 use futures::{FutureExt, StreamExt, future, stream as streams};
+use protocol::Price;
 use url::Url;
 
 use self::{
@@ -52,6 +53,7 @@ struct Server {
     headers: HeaderMap,
     writing: Writing,
     limits: Limits,
+    price: Option<Price>,
     client: Client,
 }
 
@@ -78,15 +80,20 @@ impl RemoteModel {
         }
         let key = settings.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned);
         let headers = headers(format, key.as_deref(), &settings)?;
-        let ModelSettings { name, limits, .. } = settings.clone();
+        let ModelSettings { name, limits, price, .. } = settings.clone();
         let writing = Writing::new(settings);
-        Ok(Self { server: Arc::new(Server { format, name, url, key, headers, writing, limits, client }) })
+        let server = Server { format, name, url, key, headers, writing, limits, price, client };
+        Ok(Self { server: Arc::new(server) })
     }
 }
 
 impl Model for RemoteModel {
     fn name(&self) -> &str {
         &self.server.name
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.server.price
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
@@ -178,7 +185,10 @@ fn secret(value: &str) -> Option<HeaderValue> {
 
 impl Server {
     fn post(&self, body: bytes::Bytes) -> http::Request {
-        self.client.post(&self.url).headers(self.headers.clone()).body(body)
+        let request = self.client.post(&self.url).body(body);
+        self.headers
+            .iter()
+            .fold(request, |request, (name, value)| request.header(name.clone(), value.clone()))
     }
 
     fn reader(&self) -> Box<dyn AnswerReader> {

@@ -8,7 +8,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
-use protocol::{FinishReason, Usage};
+use protocol::{FinishReason, Price, Usage};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -26,6 +26,7 @@ struct Shared {
     choose: Mutex<Choose>,
     requests: Mutex<Vec<ModelRequest>>,
     live: watch::Sender<usize>,
+    price: Mutex<Option<Price>>,
 }
 
 impl Scripted {
@@ -46,8 +47,16 @@ impl Scripted {
             choose: Mutex::new(choose),
             requests: Mutex::default(),
             live: watch::Sender::new(0),
+            price: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// What its answers cost.
+    #[must_use]
+    pub fn priced(self, price: Price) -> Self {
+        *self.shared.price.lock() = Some(price);
+        self
     }
 
     /// What the model was asked so far, oldest first.
@@ -73,6 +82,10 @@ impl Scripted {
 impl Model for Scripted {
     fn name(&self) -> &str {
         &self.shared.name
+    }
+
+    fn price(&self) -> Option<Price> {
+        *self.shared.price.lock()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {

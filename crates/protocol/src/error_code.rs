@@ -41,6 +41,7 @@ codes! {
     SessionNotFound = "session_not_found", 404;
     MessageNotFound = "message_not_found", 404;
     ApprovalNotFound = "approval_not_found", 404;
+    ArtifactNotFound = "artifact_not_found", 404;
     MethodNotAllowed = "method_not_allowed", 405;
     /// The body did not arrive in time.
     RequestTimeout = "request_timeout", 408;
@@ -59,6 +60,8 @@ codes! {
     BodyTooLarge = "body_too_large", 413;
     /// The new message has more text or parts than allowed.
     MessageTooLarge = "message_too_large", 413;
+    /// The part of a file that was asked for does not exist.
+    RangeNotSatisfiable = "range_not_satisfiable", 416;
     UnsupportedMediaType = "unsupported_media_type", 415;
     TooManyRequests = "too_many_requests", 429;
     Internal = "internal", 500;

@@ -8,13 +8,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    artifact::Artifact,
+    facts::TurnFacts,
     id::{ApprovalId, MessageId, MessageRef, RunId, ToolCallId},
     message::UiMessage,
     provider::{ProviderMetadata, Source},
     run::RunOptions,
     source::Timestamp,
     tool::ToolCall,
-    usage::Usage,
+    usage::{Cost, Usage},
 };
 
 /// The number of an event in its session. Strictly increasing, never reused, gaps allowed.
@@ -39,6 +41,30 @@ pub enum SessionEvent {
         message: UiMessage,
         revision: u32,
         parent: Option<MessageRef>,
+        /// What the model is told before the person's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        facts: Option<Box<TurnFacts>>,
+    },
+    /// The part of the system prompt that belongs to the session; holds for the runs that follow, until the next.
+    PrefaceWritten {
+        agent: String,
+        text: String,
+    },
+    /// A user's message that waits behind the run that is on. It is no part of any branch yet.
+    MessageQueued {
+        message: UiMessage,
+        /// Names a stored user message: this is an edit of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edits: Option<MessageId>,
+        /// The message it follows; the end of the active branch when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<MessageId>,
+        options: Box<RunOptions>,
+    },
+    /// A message waits no longer.
+    QueueLeft {
+        queued: MessageId,
+        why: QueueExit,
     },
     RunStarted {
         run: RunId,
@@ -87,9 +113,20 @@ pub enum SessionEvent {
     /// What a model call cost; no client sees it as an event of its own.
     ModelCalled {
         message: MessageId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<RunId>,
+        /// The agents from the root to the one that called.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        agent: Vec<String>,
         model: String,
         usage: Usage,
+        /// `None` when the model's price is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<Cost>,
         duration_ms: u64,
+        /// It broke off; what it had counted until then is paid for all the same.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        failed: bool,
     },
 
     /// A stretch of text or reasoning. Numbered from 0 in its message, never reused.
@@ -123,6 +160,9 @@ pub enum SessionEvent {
         message: MessageId,
         call: ToolCallId,
         tool: String,
+        /// The name the model wrote, where it is not quite the tool's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        written: Option<String>,
     },
     ToolInputDelta {
         message: MessageId,
@@ -166,6 +206,12 @@ pub enum SessionEvent {
         transient: bool,
     },
 
+    /// A file was made. It was on disk before this.
+    ArtifactKept {
+        message: MessageId,
+        artifact: Artifact,
+    },
+
     /// The call waits for a person; what runs later is this input, whatever the client sends.
     ApprovalAsked {
         message: MessageId,
@@ -197,6 +243,18 @@ pub enum ToolOutcome {
     Done { output: Value },
     Failed { message: String },
     Denied { reason: Option<String> },
+}
+
+/// Why a message waits no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueExit {
+    /// Its run begins, in the same append.
+    Begun,
+    /// A person took it back, or stopped the chat.
+    Withdrawn,
+    /// When its turn came it could not be answered any more.
+    Refused,
 }
 
 /// How an agent's message ended.
@@ -237,6 +295,9 @@ impl SessionEvent {
         match self {
             Self::HistoryPlanted { .. }
             | Self::MessageAccepted { .. }
+            | Self::PrefaceWritten { .. }
+            | Self::MessageQueued { .. }
+            | Self::QueueLeft { .. }
             | Self::RunStarted { .. }
             | Self::RunParked { .. }
             | Self::RunResumed { .. }
@@ -246,6 +307,7 @@ impl SessionEvent {
             | Self::ToolRequested { .. }
             | Self::ToolRejected { .. }
             | Self::ToolSettled { .. }
+            | Self::ArtifactKept { .. }
             | Self::ApprovalAsked { .. }
             | Self::ApprovalAnswered { .. }
             | Self::ModelCalled { .. } => true,
@@ -266,7 +328,11 @@ impl SessionEvent {
     /// The message of the frame this event belongs to; `None` for what concerns the session itself.
     pub fn message(&self) -> Option<&MessageId> {
         match self {
-            Self::HistoryPlanted { .. } | Self::MessageAccepted { .. } => None,
+            Self::HistoryPlanted { .. }
+            | Self::MessageAccepted { .. }
+            | Self::PrefaceWritten { .. }
+            | Self::MessageQueued { .. }
+            | Self::QueueLeft { .. } => None,
             Self::RunStarted { message, .. }
             | Self::RunParked { message, .. }
             | Self::RunResumed { message, .. }
@@ -288,6 +354,7 @@ impl SessionEvent {
             | Self::ToolProgress { message, .. }
             | Self::ToolSettled { message, .. }
             | Self::DataPushed { message, .. }
+            | Self::ArtifactKept { message, .. }
             | Self::ApprovalAsked { message, .. }
             | Self::ApprovalAnswered { message, .. } => Some(message),
         }

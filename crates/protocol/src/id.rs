@@ -67,6 +67,8 @@ id! {
     ToolCallId = "call_";
     /// A question put to a person: 128 random bits.
     ApprovalId = "apr_";
+    /// A file that was made: 128 random bits.
+    ArtifactId = "art_";
 }
 
 impl WorkspaceId {

@@ -4,8 +4,10 @@
 //! [`fold`] turns that into the stored message, with the same rules as the client's own reducer.
 
 pub mod agent;
+pub mod artifact;
 pub mod error_code;
 pub mod event;
+pub mod facts;
 pub mod fold;
 pub mod id;
 pub mod interaction;
@@ -21,16 +23,21 @@ pub mod usage;
 pub mod wire;
 
 pub use agent::AgentRef;
+pub use artifact::{Artifact, ArtifactInfo, ArtifactList};
 pub use error_code::ErrorCode;
-pub use event::{FinishReason, FrameEnd, LogEntry, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome};
+pub use event::{
+    FinishReason, FrameEnd, LogEntry, QueueExit, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome,
+};
+pub use facts::TurnFacts;
 pub use fold::{FoldError, MessageFold};
 pub use id::{
-    ApprovalId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId, WorkspaceId,
+    ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId,
+    WorkspaceId,
 };
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
 pub use provider::{ProviderMetadata, Source};
 pub use run::{RunOptions, SubAgentStream, WhenBusy};
 pub use source::{Clock, IdSource, Timestamp};
 pub use tool::{ToolCall, ToolSpec};
-pub use usage::Usage;
+pub use usage::{Cost, Price, Usage};
 pub use wire::chat::Chunk;

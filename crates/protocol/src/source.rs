@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{ApprovalId, MessageId, RunId, ToolCallId};
+use crate::id::{ApprovalId, ArtifactId, MessageId, RunId, ToolCallId};
 
 /// Milliseconds since 1970, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
-/// Makes ids. Approval ids must be unguessable (128 random bits); the others sort by time.
+/// Makes ids. Approval and artifact ids must be unguessable (128 random bits); the others sort by time.
 pub trait IdSource: Send + Sync {
     fn time_ordered(&self) -> String;
     fn unguessable(&self) -> String;
@@ -29,5 +29,8 @@ pub trait IdSource: Send + Sync {
     }
     fn approval(&self) -> ApprovalId {
         ApprovalId::new(format!("{}{}", ApprovalId::PREFIX, self.unguessable()))
+    }
+    fn artifact(&self) -> ArtifactId {
+        ArtifactId::new(format!("{}{}", ArtifactId::PREFIX, self.unguessable()))
     }
 }

@@ -1,7 +1,9 @@
-//! Tokens of one or more model calls, as the provider counted them.
+//! Tokens of one or more model calls, as the provider counted them, and what they cost.
 
 use serde::{Deserialize, Serialize};
 
+/// `input_tokens` holds all of the input: what came from the provider's cache and what was written to it are parts of
+/// it, as reasoning is a part of `output_tokens`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
@@ -9,7 +11,14 @@ pub struct Usage {
     pub output_tokens: u64,
     pub total_tokens: u64,
     pub cached_input_tokens: u64,
+    /// Input that the provider put into its cache, where it asks a price for that.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
     pub reasoning_tokens: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Usage {
@@ -24,6 +33,88 @@ impl std::ops::AddAssign for Usage {
         self.output_tokens += other.output_tokens;
         self.total_tokens += other.total_tokens;
         self.cached_input_tokens += other.cached_input_tokens;
+        self.cache_write_tokens += other.cache_write_tokens;
         self.reasoning_tokens += other.reasoning_tokens;
+    }
+}
+
+/// What a model asks for a million tokens, in US dollars.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Price {
+    pub input: f64,
+    pub output: f64,
+    /// Input that comes from the provider's cache; the price of input when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_read: Option<f64>,
+    /// Input that is written to the provider's cache; the price of input when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_write: Option<f64>,
+}
+
+impl Price {
+    pub fn of(&self, usage: &Usage) -> Cost {
+        let read = usage.cached_input_tokens.min(usage.input_tokens);
+        let written = usage.cache_write_tokens.min(usage.input_tokens - read);
+        let plain = usage.input_tokens - read - written;
+        // Dollars for a million tokens are thousands of nanodollars for one.
+        let thousands = plain as f64 * self.input
+            + read as f64 * self.cached_read.unwrap_or(self.input)
+            + written as f64 * self.cached_write.unwrap_or(self.input)
+            + usage.output_tokens as f64 * self.output;
+        Cost((thousands * 1e3).round() as u64)
+    }
+}
+
+/// Money, in billionths of a US dollar: sums of many small amounts stay exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cost(pub u64);
+
+impl Cost {
+    pub fn usd(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_token_has_its_price_and_is_counted_once() {
+        let price = Price { input: 3.0, output: 15.0, cached_read: Some(0.3), cached_write: Some(3.75) };
+        let usage = Usage {
+            input_tokens: 1_000,
+            cached_input_tokens: 600,
+            cache_write_tokens: 300,
+            output_tokens: 200,
+            total_tokens: 1_200,
+            reasoning_tokens: 150,
+        };
+        // 100 at 3, 600 at 0.3, 300 at 3.75, 200 at 15, all per million.
+        assert_eq!(price.of(&usage), Cost(300_000 + 180_000 + 1_125_000 + 3_000_000));
+        assert_eq!(price.of(&usage).usd(), 0.004_605);
+    }
+
+    #[test]
+    fn without_a_price_for_the_cache_its_tokens_cost_what_input_costs() {
+        let price = Price { input: 2.0, output: 8.0, cached_read: None, cached_write: None };
+        let usage = Usage { input_tokens: 10, cached_input_tokens: 8, output_tokens: 1, ..Usage::default() };
+        assert_eq!(price.of(&usage), Cost(28_000));
+    }
+
+    #[test]
+    fn figures_that_contradict_each_other_never_cost_less_than_nothing() {
+        let price = Price { input: 1.0, output: 1.0, cached_read: Some(0.0), cached_write: Some(0.0) };
+        let usage =
+            Usage { input_tokens: 5, cached_input_tokens: 9, cache_write_tokens: 9, ..Usage::default() };
+        assert_eq!(price.of(&usage), Cost(0));
     }
 }

@@ -8,7 +8,7 @@ pub(crate) mod resume;
 pub(crate) mod stop;
 
 use axum::{
-    Extension,
+    Extension, Json,
     extract::{Path, Request, State},
     http::Method,
     response::{IntoResponse, Response},
@@ -40,9 +40,15 @@ pub(crate) async fn dispatch(
         (&Method::GET, "messages") => {
             history::history(&state, &principal, &session, request.uri().clone()).await
         }
-        (&Method::POST, "stop") => stop::stop(&state, principal, session).await,
+        (&Method::GET, "queue") => {
+            let queue = state.engine.queue(&principal.workspace, &session).await?;
+            Ok(Json(queue).into_response())
+        }
+        (&Method::POST, "stop") => stop::stop(&state, principal, session, request).await,
         (&Method::POST, "branch") => branch::branch(&state, principal, session, request).await,
-        (_, "stream" | "messages" | "stop" | "branch") => Ok(wrong_method(method).await.into_response()),
+        (_, "stream" | "messages" | "queue" | "stop" | "branch") => {
+            Ok(wrong_method(method).await.into_response())
+        }
         _ => Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")),
     }
 }

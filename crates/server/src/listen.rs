@@ -40,6 +40,9 @@ pub async fn serve(listener: TcpListener, router: Router, end: impl Future<Outpu
         }
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
+            // A stream does not listen for the other side meanwhile, which would hold a buffer for each; one that is
+            // gone is noticed at the next frame or heartbeat. Runs do not depend on it.
+            .half_close(true)
             .header_read_timeout(HEAD_TIME)
             .serve_connection(TokioIo::new(stream), Routed(router.clone()));
         let connection = open.watch(connection);

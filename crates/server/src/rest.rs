@@ -1,8 +1,10 @@
 //! The REST routes; errors are problem JSON.
 
 pub(crate) mod approvals;
+pub(crate) mod artifacts;
 pub(crate) mod diagnostics;
 pub(crate) mod health;
 pub(crate) mod models;
 pub(crate) mod sessions;
 pub(crate) mod tools;
+pub(crate) mod usage;

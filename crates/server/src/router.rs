@@ -17,6 +17,7 @@ pub fn router(state: ServerState) -> Router {
         // Old clients leave the slashes of a chat id as they are, so the id is everything up to the last word:
         //   GET  …/{id}/stream    chat/resume.rs     GET  …/{id}/messages  chat/history.rs
         //   POST …/{id}/stop      chat/stop.rs       POST …/{id}/branch    chat/branch.rs
+        //   GET  …/{id}/queue     chat.rs
         .route("/api/chat/{*rest}", any(chat::dispatch))
         .route(
             "/api/approvals/{id}",
@@ -30,8 +31,11 @@ pub fn router(state: ServerState) -> Router {
                 .delete(rest::sessions::delete)
                 .fallback(wrong_method),
         )
+        .route("/api/artifacts", get(rest::artifacts::list).fallback(wrong_method))
+        .route("/api/artifacts/{id}", get(rest::artifacts::download).fallback(wrong_method))
         .route("/api/diagnostics", get(rest::diagnostics::show).fallback(wrong_method))
         .route("/api/models", get(rest::models::list).fallback(wrong_method))
+        .route("/api/usage", get(rest::usage::show).fallback(wrong_method))
         .route("/api/tools", get(rest::tools::list).fallback(wrong_method))
         .layer(from_fn_with_state(state.clone(), auth::require));
     Router::new()

@@ -17,7 +17,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use engine::Viewer;
+use engine::{Following, ViewError};
 use futures::stream;
 use protocol::wire::chat::{Chunk, DONE_FRAME};
 
@@ -28,9 +28,9 @@ const HEARTBEAT: &[u8] = b": keep-alive\n\n";
 const BROKEN_OFF: &str =
     "The answer broke off because it could not be stored. Reload to see what was kept, and send again.";
 
-pub(crate) fn response(state: &ServerState, viewer: Viewer) -> Response {
+pub(crate) fn response(state: &ServerState, following: Following) -> Response {
     let stream = Stream {
-        viewer,
+        following,
         heartbeat: state.settings.heartbeat,
         stage: Stage::Opening,
         _open: Open::count(&state.connections),
@@ -49,7 +49,7 @@ pub(crate) fn response(state: &ServerState, viewer: Viewer) -> Response {
 }
 
 struct Stream {
-    viewer: Viewer,
+    following: Following,
     heartbeat: Duration,
     stage: Stage,
     _open: Open,
@@ -74,15 +74,19 @@ impl Stream {
     }
 
     async fn frames(&mut self) -> Bytes {
-        let Ok(next) = tokio::time::timeout(self.heartbeat, self.viewer.next()).await else {
+        let Ok(next) = tokio::time::timeout(self.heartbeat, self.following.next()).await else {
             return Bytes::from_static(HEARTBEAT);
         };
         match next {
             Some(Ok(bytes)) => Bytes::from(bytes),
+            Some(Err(ViewError::NotBegun(why))) => {
+                self.stage = Stage::Over;
+                ended_with(&why.to_string())
+            }
             Some(Err(error)) => {
                 tracing::warn!(%error, "a stream broke off");
                 self.stage = Stage::Over;
-                broken_off()
+                ended_with(BROKEN_OFF)
             }
             None => {
                 self.stage = Stage::Over;
@@ -93,8 +97,8 @@ impl Stream {
 }
 
 /// An error chunk and the end; never a silent end, which the client would take for success.
-fn broken_off() -> Bytes {
-    let chunk = Chunk::Error { error_text: BROKEN_OFF.into() };
+fn ended_with(error: &str) -> Bytes {
+    let chunk = Chunk::Error { error_text: error.into() };
     let mut out = b"data: ".to_vec();
     out.extend(serde_json::to_vec(&chunk).unwrap_or_default());
     out.extend_from_slice(b"\n\n");

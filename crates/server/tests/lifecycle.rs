@@ -13,6 +13,8 @@ mod busy;
 mod delete;
 #[path = "lifecycle/planted.rs"]
 mod planted;
+#[path = "lifecycle/queue.rs"]
+mod queue;
 #[path = "lifecycle/restart.rs"]
 mod restart;
 #[path = "lifecycle/resume.rs"]
@@ -36,6 +38,7 @@ fn sent(request: &ModelRequest) -> Vec<String> {
         ModelMessage::User { content } => {
             let texts = content.iter().map(|content| match content {
                 UserContent::Text(text) => text.clone(),
+                UserContent::Facts(_) => String::new(),
                 UserContent::File { media_type, .. } => format!("[{media_type}]"),
             });
             format!("user: {}", texts.collect::<String>())

@@ -108,8 +108,9 @@ async fn files_of_the_user_reach_the_model_and_the_history() {
     assert_eq!(app.main.post(&body).await.status, 200);
     let request = app.model.requests().remove(0);
     let ModelMessage::User { content } = &*request.messages[0] else { panic!() };
+    assert!(matches!(content[0], UserContent::Facts(_)));
     assert_eq!(
-        content[0],
+        content[1],
         UserContent::File {
             media_type: "image/png".to_owned(),
             url: "data:image/png;base64,AA==".to_owned(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::{
     Reply, Scripted, TestApp, call_in_pieces, calls, calls_many,
-    models::{ModelMessage, ModelRequest},
+    models::{ModelMessage, ModelRequest, UserContent},
     protocol::{Chunk, FinishReason, ToolState},
     raw_call, says,
     tool_kit::{Limits, ToolError},
@@ -88,7 +88,8 @@ async fn one_failure_does_not_lose_the_others() {
 
 #[tokio::test]
 async fn arguments_the_schema_refuses_go_back_to_the_model_by_field() {
-    let app = TestApp::scripted([raw_call("c", "conf_echo", "{\"text\":1}"), says("Sorry.")]).await;
+    let app =
+        TestApp::scripted([raw_call("c", "conf_echo", "{\"text\":1}"), says("What?"), says("Sorry.")]).await;
     let mut turn = app.send("go").await;
     insta::assert_snapshot!(turn.chunk_lines().await, @r#"
     start msg_1 agent,agentName,model,createdAt
@@ -120,7 +121,9 @@ async fn arguments_with_a_plain_intent_are_repaired() {
 
 #[tokio::test]
 async fn arguments_that_broke_off_are_not_guessed() {
-    let app = TestApp::scripted([raw_call("c", "conf_echo", "{\"text\": \"x"), says("Sorry.")]).await;
+    let app =
+        TestApp::scripted([raw_call("c", "conf_echo", "{\"text\": \"x"), says("What?"), says("Sorry.")])
+            .await;
     assert_eq!(app.send("go").await.text().await, "Sorry.");
     let (_, text, is_error) = results(&app).remove(0);
     assert!(is_error && text.contains("send the whole call again"), "{text}");
@@ -128,7 +131,7 @@ async fn arguments_that_broke_off_are_not_guessed() {
 
 #[tokio::test]
 async fn arguments_that_are_no_json_go_back_to_the_model() {
-    let app = TestApp::scripted([raw_call("c", "conf_echo", "%%%"), says("Sorry.")]).await;
+    let app = TestApp::scripted([raw_call("c", "conf_echo", "%%%"), says("What?"), says("Sorry.")]).await;
     let message = app.send("go").await.message().await;
     let state = &message.tool_parts().next().unwrap().state;
     assert!(
@@ -148,7 +151,7 @@ async fn an_unknown_tool_is_answered_with_the_names_there_are() {
 #[tokio::test]
 async fn a_good_call_beside_a_bad_one_still_runs() {
     let mixed = raw_call("bad", "conf_echo", "{}").then(calls("good", "conf_echo", json!({ "text": "x" })));
-    let app = TestApp::scripted([mixed, says("Done.")]).await;
+    let app = TestApp::scripted([mixed, says("What?"), says("Done.")]).await;
     assert_eq!(app.send("go").await.text().await, "Done.");
     let told = results(&app);
     assert_eq!((told[0].0.as_str(), told[0].2, told[1].0.as_str(), told[1].2), ("bad", true, "good", false));
@@ -200,7 +203,7 @@ async fn long_output_is_cut_to_a_preview() {
     let mut turn = app.send("go").await;
     assert_eq!(turn.text().await, "Done.");
     let told = &results(&app)[0].1;
-    assert!(told.len() <= 50_000 && told.contains("truncated"), "{} characters", told.len());
+    assert!(told.chars().count() <= 50_000 && told.contains("truncated"), "{} bytes", told.len());
 }
 
 #[tokio::test]
@@ -251,11 +254,32 @@ async fn the_persons_time_zone_reaches_the_tool() {
     assert_eq!((&now["timeZone"], &now["hour"]), (&json!("Asia/Shanghai"), &json!(18)));
 }
 
+fn is_last_step(request: &ModelRequest) -> bool {
+    let last = request.messages.last().map(|message| &**message);
+    matches!(last, Some(ModelMessage::User { content }) if matches!(&content[..], [UserContent::Facts(text)] if text.contains("limit")))
+}
+
+#[tokio::test]
+async fn a_model_that_calls_on_at_the_step_limit_is_stopped() {
+    let script = Scripted::choosing(|request| {
+        let count = results_in(request).len();
+        calls(&format!("c{count}"), "conf_echo", json!({ "text": "again" }))
+    });
+    let app = TestApp::builder().script(script).start().await;
+    let message = app.send("loop").await.message().await;
+    assert_eq!(app.model.requests().len(), 51);
+    assert!(message.text().starts_with("I stopped here: the limit of 50 steps"), "{}", message.text());
+    let made =
+        message.tool_parts().filter(|part| matches!(part.state, ToolState::OutputAvailable { .. })).count();
+    assert_eq!((made, message.tool_parts().count()), (50, 51), "the last call was not made");
+    app.main.assert_history_is_what_the_tab_shows().await;
+}
+
 #[tokio::test]
 async fn at_the_step_limit_the_model_speaks_once_more_without_tools() {
     let script = Scripted::choosing(|request| {
         let count = results_in(request).len();
-        if request.tools.is_empty() {
+        if is_last_step(request) {
             says("That was enough.")
         } else {
             calls(&format!("c{count}"), "conf_echo", json!({ "text": "again" }))

@@ -41,7 +41,10 @@ impl Place {
         let answers = MessageRef::first(question.id.clone());
         let run = RunId::new("run");
         let start = vec![
-            event(1, SessionEvent::MessageAccepted { message: question, revision: 0, parent: None }),
+            event(
+                1,
+                SessionEvent::MessageAccepted { message: question, revision: 0, parent: None, facts: None },
+            ),
             event(
                 2,
                 SessionEvent::RunStarted { run, answers, message: message.clone(), options: Box::default() },

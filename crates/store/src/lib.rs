@@ -3,15 +3,20 @@
 //! The engine appends events; every table is a fold over them, applied in the same transaction
 //! (`sqlite/apply.rs`). Nothing else writes a message or a run.
 
+mod files;
 pub mod record;
 pub mod row;
 pub mod sqlite;
 pub mod store;
+pub mod usage;
 
 pub use record::{
-    Append, MessageRecord, NewToken, RunRecord, RunStatus, SessionKey, SessionPage, SessionRecord,
-    SessionTarget, TokenRecord, UsageTotal,
+    Append, ArtifactPage, MessageRecord, NewToken, PrefaceRecord, QueuedMessage, RunRecord, RunStatus,
+    SessionKey, SessionPage, SessionRecord, SessionTarget, TokenRecord,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::SqliteStore;
-pub use store::{Interactions, Log, Messages, Runs, Sessions, Store, StoreError, Tokens};
+pub use store::{
+    Artifacts, Interactions, Ledger, Log, Messages, Queue, Runs, Sessions, Store, StoreError, Tokens,
+};
+pub use usage::{UsageBy, UsageQuery, UsageSum};

@@ -1,9 +1,11 @@
 //! What the tables hold, as values.
 
 use protocol::{
-    MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId, Timestamp, UiMessage,
-    Usage, WorkspaceId,
+    ArtifactInfo, MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId, Timestamp,
+    TurnFacts, UiMessage, WorkspaceId,
 };
+
+use serde::{Deserialize, Serialize};
 
 use crate::row::Row;
 
@@ -30,6 +32,16 @@ pub struct SessionRecord {
     /// The model that the newest run was to use, and where from: what the session goes on with.
     pub chat_model_id: Option<String>,
     pub chat_model_source: Option<String>,
+    /// How many messages wait behind the run.
+    pub queued: u32,
+    pub preface: Option<PrefaceRecord>,
+}
+
+/// What the system prompt says about the session, as it was first told to a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrefaceRecord {
+    pub agent: String,
+    pub text: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -45,12 +57,36 @@ pub struct MessageRecord {
     pub created_at: Timestamp,
     /// The message as JSON, ready to be sent.
     pub body: String,
+    /// What a model is told before the words of the message.
+    pub facts: Option<TurnFacts>,
 }
 
 impl MessageRecord {
     pub fn message(&self) -> Result<UiMessage, crate::StoreError> {
         serde_json::from_str(&self.body).map_err(|error| crate::StoreError::Corrupt(error.to_string()))
     }
+}
+
+/// A message that waits behind the run that is on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueuedMessage {
+    pub message: UiMessage,
+    pub edits: Option<MessageId>,
+    pub after: Option<MessageId>,
+    pub options: RunOptions,
+}
+
+impl QueuedMessage {
+    /// What it is known by: its own id, or that of the message it edits.
+    pub fn id(&self) -> &MessageId {
+        self.edits.as_ref().unwrap_or(&self.message.id)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArtifactPage {
+    pub artifacts: Vec<ArtifactInfo>,
+    pub more: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,12 +131,6 @@ pub struct Append {
     /// The folded message of each frame that these rows park or close.
     pub messages: Vec<UiMessage>,
     pub high_water: Seq,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UsageTotal {
-    pub calls: u64,
-    pub usage: Usage,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

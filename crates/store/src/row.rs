@@ -35,6 +35,30 @@ pub enum DeltaTarget {
     ToolInput { message: MessageId, call: ToolCallId },
 }
 
+/// About the most bytes of text in one item.
+const LONGEST: usize = 32 * 1024;
+/// About the most bytes of deltas in one stored body.
+const LONGEST_BODY: usize = 64 * 1024;
+
+/// Rows that are stored together, cut where a body would become too long to be read in one piece.
+pub(crate) fn bodies(rows: &[Row]) -> Vec<&[Row]> {
+    let mut out = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (place, row) in rows.iter().enumerate() {
+        if bytes >= LONGEST_BODY {
+            out.push(&rows[start..place]);
+            (start, bytes) = (place, 0);
+        }
+        if let Row::Deltas(row) = row {
+            bytes += row.text.len();
+        }
+    }
+    if start < rows.len() {
+        out.push(&rows[start..]);
+    }
+    out
+}
+
 /// One element of a stored body: an event, or deltas that were joined.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -124,7 +148,8 @@ impl DeltaRow {
         Some(Self { from: seq, to: seq, at, target, text: delta.to_owned(), lengths })
     }
 
-    /// Takes the next delta of the same segment in; `false` when it belongs elsewhere.
+    /// Takes the next delta of the same segment in; `false` when it belongs elsewhere or this is long enough: whoever
+    /// reads one piece of a long text must not be handed all of it.
     pub fn extend(&mut self, seq: Seq, event: &SessionEvent) -> bool {
         let same = match (&self.target, event) {
             (
@@ -137,7 +162,7 @@ impl DeltaRow {
             ) => message == other && call == name,
             _ => false,
         };
-        if !same || seq != self.to + 1 {
+        if !same || seq != self.to + 1 || self.text.len() >= LONGEST {
             return false;
         }
         if let SessionEvent::SegmentDelta { delta, .. } | SessionEvent::ToolInputDelta { delta, .. } = event {
@@ -207,6 +232,27 @@ mod tests {
             kind: SegmentKind::Text,
             delta: text.to_owned(),
         }
+    }
+
+    #[test]
+    fn a_long_text_is_stored_in_pieces_that_can_be_read_alone() {
+        let piece = "x".repeat(1000);
+        let mut rows = vec![Row::Deltas(DeltaRow::start(1, Timestamp(1), &delta(&piece)).unwrap())];
+        for seq in 2..=500 {
+            let Some(Row::Deltas(last)) = rows.last_mut() else { panic!() };
+            if !last.extend(seq, &delta(&piece)) {
+                rows.push(Row::Deltas(DeltaRow::start(seq, Timestamp(1), &delta(&piece)).unwrap()));
+            }
+        }
+        let bodies = bodies(&rows);
+        assert!(bodies.len() > 5, "{}", bodies.len());
+        assert!(bodies.iter().all(|rows| encode(rows).unwrap().len() < 2 * LONGEST_BODY));
+        let mut next = 1;
+        for row in bodies.into_iter().flatten() {
+            assert_eq!(row.range().0, next);
+            next = row.range().1 + 1;
+        }
+        assert_eq!(next, 501);
     }
 
     #[test]

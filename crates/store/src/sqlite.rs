@@ -1,38 +1,44 @@
 //! SQLite in the data directory: one writer thread with group commit, a few readers, nothing to install.
 
 mod apply;
+mod artifacts;
+mod chain;
 mod interactions;
 mod log;
 mod messages;
 mod migrate;
 mod planted;
+mod queue;
 mod reader;
 mod runs;
 mod sessions;
 mod tokens;
+mod usage;
 mod writer;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use rusqlite::{Connection, config::DbConfig};
 
-use crate::StoreError;
+use crate::{StoreError, files::Files};
 use reader::Readers;
 use writer::Writer;
 
 pub struct SqliteStore {
     writer: Writer,
     readers: Readers,
+    files: Arc<Files>,
 }
 
 impl SqliteStore {
-    /// Opens or creates the database; brings its schema up to date, after a backup.
+    /// Opens or creates the database; brings its schema up to date, after a backup. Files lie in a folder beside it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = connect(path)?;
         migrate::migrate(&mut connection, path)?;
         let readers = Readers::new(path)?;
         let writer = Writer::start(connection)?;
-        Ok(Self { writer, readers })
+        let files = Arc::new(Files::new(path.with_file_name("artifacts")));
+        Ok(Self { writer, readers, files })
     }
 
     /// What SQLite itself says about the file: `ok`, or what is wrong.
@@ -73,6 +79,12 @@ impl From<rusqlite::Error> for StoreError {
             }
             error => Self::Unavailable(Box::new(error)),
         }
+    }
+}
+
+impl From<std::io::Error> for StoreError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Unavailable(Box::new(error))
     }
 }
 

@@ -1,21 +1,30 @@
 //! What the engine asks of a store. One trait per noun; a backend is a folder with one file per trait.
 
-use std::sync::Arc;
+use std::{fs::File, sync::Arc};
 
 use async_trait::async_trait;
 use protocol::{
-    ApprovalId, MessageId, MessageRef, Seq, SessionId, Timestamp, WorkspaceId, event::LogEntry,
-    interaction::Interaction,
+    ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, Seq, SessionId, Timestamp, WorkspaceId,
+    event::LogEntry, interaction::Interaction,
 };
 
-use crate::record::{
-    Append, MessageRecord, NewToken, RunRecord, SessionKey, SessionPage, SessionRecord, TokenRecord,
-    UsageTotal,
+use crate::{
+    record::{
+        Append, ArtifactPage, MessageRecord, NewToken, QueuedMessage, RunRecord, SessionKey, SessionPage,
+        SessionRecord, TokenRecord,
+    },
+    usage::{UsageQuery, UsageSum},
 };
 
-pub trait Store: Sessions + Messages + Runs + Interactions + Log + Tokens + Send + Sync {}
+pub trait Store:
+    Sessions + Messages + Runs + Interactions + Queue + Log + Artifacts + Ledger + Tokens + Send + Sync
+{
+}
 
-impl<T: Sessions + Messages + Runs + Interactions + Log + Tokens + Send + Sync> Store for T {}
+impl<T> Store for T where
+    T: Sessions + Messages + Runs + Interactions + Queue + Log + Artifacts + Ledger + Tokens + Send + Sync
+{
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -119,6 +128,48 @@ pub trait Interactions {
 }
 
 #[async_trait]
+pub trait Queue {
+    /// The messages that wait, the first first.
+    async fn queued(&self, key: SessionKey) -> Result<Vec<QueuedMessage>, StoreError>;
+
+    /// Sessions in which messages wait; recovery goes through them.
+    async fn sessions_with_queue(&self) -> Result<Vec<SessionKey>, StoreError>;
+}
+
+/// Files that were made. What is known of a file comes from the log, in the event's own transaction.
+#[async_trait]
+pub trait Artifacts {
+    /// When this returns, the file survives a crash. An event must follow that refers to it, or it is swept at
+    /// the next start.
+    async fn put_file(
+        &self,
+        workspace: &WorkspaceId,
+        id: &ArtifactId,
+        bytes: Vec<u8>,
+    ) -> Result<(), StoreError>;
+
+    async fn open_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<File, StoreError>;
+
+    /// Removes files that an earlier process left and no event refers to; gives how many.
+    async fn sweep_files(&self) -> Result<usize, StoreError>;
+
+    async fn artifact(
+        &self,
+        workspace: &WorkspaceId,
+        id: &ArtifactId,
+    ) -> Result<Option<ArtifactInfo>, StoreError>;
+
+    /// Newest first, of one session or of all. `before` is the last of the page before.
+    async fn artifacts(
+        &self,
+        workspace: &WorkspaceId,
+        session: Option<SessionKey>,
+        before: Option<(Timestamp, ArtifactId)>,
+        limit: u32,
+    ) -> Result<ArtifactPage, StoreError>;
+}
+
+#[async_trait]
 pub trait Log {
     /// Appends rows and applies what they mean to the tables, all or nothing. When this returns, it is on disk.
     async fn append(&self, append: Arc<Append>) -> Result<SessionKey, StoreError>;
@@ -138,8 +189,12 @@ pub trait Log {
     /// The newest `data` of a kept `data-<name>` part of the session.
     async fn latest_data(&self, key: SessionKey, name: &str)
     -> Result<Option<serde_json::Value>, StoreError>;
+}
 
-    async fn usage_of_session(&self, key: SessionKey) -> Result<UsageTotal, StoreError>;
+#[async_trait]
+pub trait Ledger {
+    /// Sums over the calls that the query names, the group with the newest call first.
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError>;
 }
 
 #[async_trait]

@@ -4,6 +4,10 @@
 
 #[path = "conformance/cases.rs"]
 mod cases;
+#[path = "conformance/kept.rs"]
+mod kept;
+#[path = "conformance/ledger.rs"]
+mod ledger;
 #[path = "conformance/script.rs"]
 mod script;
 
@@ -24,14 +28,18 @@ impl Place {
     }
 }
 
+mod all {
+    pub use crate::{cases::*, ledger::*};
+}
+
 macro_rules! conformance {
-    ($backend:ident, $open:expr; $($case:ident)*) => {
+    ($backend:ident, $open:expr, $cases:ident; $($case:ident)*) => {
         mod $backend {
             $(
                 #[tokio::test]
                 async fn $case() {
                     let folder = tempfile::tempdir().unwrap();
-                    crate::cases::$case(&crate::Place { folder, open: $open }).await;
+                    crate::$cases::$case(&crate::Place { folder, open: $open }).await;
                 }
             )*
         }
@@ -44,7 +52,7 @@ fn sqlite_at(folder: &Path) -> Arc<dyn Store> {
 
 macro_rules! all_cases {
     ($backend:ident, $open:expr) => {
-        conformance! { $backend, $open;
+        conformance! { $backend, $open, all;
             the_log_is_read_from_every_cursor
             a_read_is_bounded_and_never_empty_while_there_is_more
             numbers_in_a_hole_were_never_stored
@@ -54,6 +62,8 @@ macro_rules! all_cases {
             a_long_planted_history_gets_its_rows_afterwards_and_once
             a_run_is_running_parked_running_and_ended
             the_answer_replaces_itself_when_the_run_goes_on
+            usage_is_grouped_filtered_and_kept_apart_by_workspace
+            facts_and_preface_are_kept_and_the_newest_preface_counts
             usage_is_added_up_and_notes_keep_the_newest
             an_approval_is_asked_and_answered_once
             a_lost_answer_leaves_nothing_behind
@@ -78,6 +88,19 @@ macro_rules! all_cases {
 }
 
 all_cases!(sqlite, crate::sqlite_at);
+
+macro_rules! kept_cases {
+    ($backend:ident, $open:expr) => {
+        conformance! { $backend, $open, kept;
+            messages_wait_in_order_until_they_leave
+            files_are_listed_by_session_and_workspace_and_go_with_their_session
+            files_that_nobody_refers_to_are_swept_at_the_next_start
+            the_end_of_a_branch_is_where_the_newest_children_lead
+        }
+    };
+}
+
+kept_cases!(sqlite_kept, crate::sqlite_at);
 
 #[tokio::test]
 async fn sqlite_finds_its_file_sound_after_many_writes() {

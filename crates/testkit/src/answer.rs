@@ -1,6 +1,6 @@
 //! A whole answer that is not a stream, and what an error must look like.
 
-use axum::http::HeaderMap;
+use axum::{body::to_bytes, http::HeaderMap, response::Response};
 use protocol::{ErrorCode, wire::rest::Problem};
 use serde_json::Value;
 
@@ -12,6 +12,14 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Reads a response to its end.
+    pub async fn of(response: Response) -> Self {
+        let (parts, body) = response.into_parts();
+        let bytes = to_bytes(body, usize::MAX).await.unwrap();
+        let body = String::from_utf8(bytes.to_vec()).unwrap();
+        Self { status: parts.status.as_u16(), headers: parts.headers, body }
+    }
+
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }

@@ -184,10 +184,19 @@ impl TestApp {
     /// The process ends and another takes its data over. A run that is on must be held by a gate that stays shut:
     /// its task cannot be killed from here, it only never goes on.
     pub async fn restart(self, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.restart_with(Scripted::new(replies), None).await
+    }
+
+    /// The same, with a model of the test's own.
+    pub async fn restart_with_model(self, model: impl Model + 'static) -> Self {
+        self.restart_with(Scripted::new([]), Some(Arc::new(model))).await
+    }
+
+    async fn restart_with(self, script: Scripted, model: Option<Arc<dyn Model>>) -> Self {
         let Self { engine, store, setup, folder, .. } = self;
         engine.shut_down(GRACE).await;
         drop((engine, store));
-        let app = Self::start(setup, Scripted::new(replies), None, None, folder).await;
+        let app = Self::start(setup, script, model, None, folder).await;
         app.engine.recover().await.unwrap();
         app
     }
@@ -219,6 +228,13 @@ impl TestApp {
 
     pub async fn get(&self, path: &str) -> Answer {
         self.caller.get(path).await
+    }
+
+    /// How many files of artifacts there are.
+    pub fn files(&self) -> usize {
+        let folders = std::fs::read_dir(self.folder.path().join("artifacts"));
+        let folders = folders.into_iter().flatten().map(|folder| folder.unwrap().path());
+        folders.map(|folder| std::fs::read_dir(folder).unwrap().count()).sum()
     }
 
     /// Nobody can write to the database until the guard is dropped; writers wait.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    body::{Body, to_bytes},
+    body::Body,
     http::{HeaderName, HeaderValue, Method, Request, header},
     response::Response,
 };
@@ -45,10 +45,7 @@ impl Caller {
     }
 
     pub async fn call(&self, request: Request<Body>) -> Answer {
-        let (parts, body) = self.open(request).await.into_parts();
-        let bytes = to_bytes(body, usize::MAX).await.unwrap();
-        let body = String::from_utf8(bytes.to_vec()).unwrap();
-        Answer { status: parts.status.as_u16(), headers: parts.headers, body }
+        Answer::of(self.open(request).await).await
     }
 
     /// Any request, with these headers.

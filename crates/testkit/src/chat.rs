@@ -106,9 +106,17 @@ impl Chat {
 
     /// What the server keeps.
     pub async fn history(&self) -> Vec<UiMessage> {
-        let answer = self.caller.get(&self.path("messages")).await;
-        assert_eq!(answer.status, 200, "{answer:?}");
-        serde_json::from_str(&answer.body).unwrap()
+        let mut all: Vec<UiMessage> = Vec::new();
+        let mut page = Some(format!("{}?limit=1000", self.path("messages")));
+        while let Some(path) = page {
+            let answer = self.caller.get(&path).await;
+            assert_eq!(answer.status, 200, "{answer:?}");
+            let older: Vec<UiMessage> = serde_json::from_str(&answer.body).unwrap();
+            all.splice(0..0, older);
+            let next = answer.header("link").strip_prefix('<');
+            page = next.and_then(|next| next.strip_suffix(">; rel=\"next\"")).map(str::to_owned);
+        }
+        all
     }
 
     pub async fn info(&self) -> Value {
@@ -130,6 +138,11 @@ impl Chat {
 
     pub async fn open(&self, body: &Value) -> Response {
         self.caller.open(request("POST", "/api/chat", &[JSON], body.to_string())).await
+    }
+
+    /// Posts exactly this body and reads the stream that comes of it.
+    pub async fn open_turn(&self, body: &Value) -> Turn {
+        Turn::of(self.clone(), self.open(body).await, None, false)
     }
 
     /// Posts and takes the answer whole.

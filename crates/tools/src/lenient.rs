@@ -26,6 +26,12 @@ pub(crate) fn object(text: &str) -> Result<(Value, &str), Fault> {
     }
 }
 
+/// The quoted text that begins the text, and the rest behind it.
+pub(crate) fn text(text: &str) -> Result<(String, &str), Fault> {
+    let mut reader = Reader { rest: text };
+    reader.string().map(|text| (text, reader.rest))
+}
+
 struct Reader<'a> {
     rest: &'a str,
 }

@@ -6,11 +6,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-use protocol::{Clock, Timestamp, ToolCallId};
+use protocol::{Artifact, ArtifactId, Clock, Timestamp, ToolCallId};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::{AnyTool, Emit, Limits, Notes, Outcome, ToolCtx, ToolError, execute};
+use crate::{AnyTool, Artifacts, Emit, Limits, Notes, Outcome, ToolCtx, ToolError, execute};
 
 /// 2026-03-01T12:15:07.089Z, a Sunday.
 pub(crate) const NOW: i64 = 1_772_367_307_089;
@@ -67,14 +67,31 @@ impl Notes for Shown {
     }
 }
 
+#[async_trait]
+impl Artifacts for Shown {
+    async fn keep(&self, name: &str, media_type: &str, bytes: Vec<u8>) -> Result<Artifact, ToolError> {
+        let artifact = Artifact {
+            id: ArtifactId::new("art_1"),
+            name: name.to_owned(),
+            media_type: media_type.to_owned(),
+            bytes: bytes.len() as u64,
+            tool_call_id: Some(ToolCallId::new("call_1")),
+        };
+        self.add(json!({ "kept": artifact, "text": String::from_utf8_lossy(&bytes) }));
+        Ok(artifact)
+    }
+}
+
 pub(crate) fn ctx(shown: &Arc<Shown>) -> ToolCtx {
     ToolCtx {
         call: ToolCallId::new("call_1"),
         cancel: CancellationToken::new(),
         clock: Arc::new(FixedClock),
         timezone: None,
+        tool: "tool".to_owned(),
         emit: Arc::clone(shown) as Arc<dyn Emit>,
         notes: Arc::clone(shown) as Arc<dyn Notes>,
+        artifacts: Arc::clone(shown) as Arc<dyn Artifacts>,
     }
 }
 

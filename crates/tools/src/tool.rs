@@ -6,11 +6,13 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use async_trait::async_trait;
-use protocol::{Clock, ToolCallId, ToolSpec};
+use protocol::{Artifact, Clock, ToolCallId, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+
+use crate::Family;
 
 pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
@@ -48,6 +50,11 @@ pub trait AnyTool: Send + Sync {
 
     fn one_at_a_time(&self) -> bool {
         false
+    }
+
+    /// How strictly arguments are read; exact unless said otherwise.
+    fn family(&self) -> Family {
+        Family::Contract
     }
 
     /// Checks the arguments; nothing has happened yet when this fails.
@@ -104,12 +111,15 @@ pub enum ToolError {
 #[derive(Clone)]
 pub struct ToolCtx {
     pub call: ToolCallId,
+    /// The name the tool was called by.
+    pub tool: String,
     pub cancel: CancellationToken,
     pub clock: Arc<dyn Clock>,
     /// The person's IANA time zone, when the client named it.
     pub timezone: Option<String>,
     pub emit: Arc<dyn Emit>,
     pub notes: Arc<dyn Notes>,
+    pub artifacts: Arc<dyn Artifacts>,
 }
 
 /// What a running tool can show.
@@ -123,6 +133,13 @@ pub trait Emit: Send + Sync {
 
     /// A `data-<name>` chunk that is shown live and kept nowhere.
     async fn transient(&self, name: &str, data: Value);
+}
+
+/// Keeps files that a call makes: documents, and output that is too long for a message.
+#[async_trait]
+pub trait Artifacts: Send + Sync {
+    /// When this returns, the file is on disk and belongs to the session. `name` is for people, never a path.
+    async fn keep(&self, name: &str, media_type: &str, bytes: Vec<u8>) -> Result<Artifact, ToolError>;
 }
 
 /// What a session remembers between calls and requests: the newest kept `data-<name>` part of the session.

@@ -47,6 +47,10 @@ impl<T: Tool> AnyTool for OnServer<T> {
         Place::Server
     }
 
+    fn family(&self) -> Family {
+        self.shape.family
+    }
+
     fn effect(&self) -> Effect {
         self.tool.effect()
     }
@@ -81,6 +85,10 @@ impl<I: DeserializeOwned + 'static> AnyTool for OnClient<I> {
 
     fn place(&self) -> Place {
         Place::Client
+    }
+
+    fn family(&self) -> Family {
+        self.shape.family
     }
 
     /// The front end may have acted before the connection was lost.

@@ -13,10 +13,10 @@ mod render;
 mod session;
 mod stream;
 mod terminal;
-mod text;
+pub(super) mod text;
 mod tool_line;
 mod wrap;
-mod zone;
+pub(super) mod zone;
 
 use std::{
     io::{IsTerminal, Read},

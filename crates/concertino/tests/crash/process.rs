@@ -33,6 +33,11 @@ impl Process {
         format!("http://{}", self.address)
     }
 
+    /// Of the process that runs.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
     pub fn database(&self) -> PathBuf {
         self.folder.path().join("data/concertino.db")
     }

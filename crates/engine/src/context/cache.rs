@@ -56,7 +56,7 @@ impl Histories {
         };
         let mut new = Vec::new();
         for record in &records {
-            history::add(&mut new, &record.message()?);
+            history::add_asked(&mut new, &record.message()?, record.facts.as_ref());
         }
         messages.extend(new.into_iter().map(Arc::new));
         Ok(self.remember(key, leaf, Arc::new(messages)))
@@ -120,7 +120,7 @@ fn size(message: &ModelMessage) -> usize {
         ModelMessage::User { content } => content
             .iter()
             .map(|content| match content {
-                UserContent::Text(text) => text.len() + ITSELF,
+                UserContent::Text(text) | UserContent::Facts(text) => text.len() + ITSELF,
                 UserContent::File { url, .. } => url.len() + ITSELF,
             })
             .sum(),

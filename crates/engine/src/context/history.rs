@@ -3,22 +3,27 @@
 //! Every call has a result, in call order, right after the step that made it: providers refuse anything else.
 
 use models::{AssistantContent, ModelMessage, UserContent};
-use protocol::{Part, Role, ToolCall, ToolPart, ToolState, UiMessage};
+use protocol::{Part, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage};
 use serde_json::{Value, json};
 
 /// Appends what one message means to a model.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
+    add_asked(out, message, None);
+}
+
+/// The same, for a message that may have been asked at a moment of which something is known.
+pub(crate) fn add_asked(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&TurnFacts>) {
     match message.role {
         Role::System => {}
-        Role::User => add_user(out, message),
+        Role::User => add_user(out, message, facts),
         Role::Assistant => {
             message.parts.split(|part| matches!(part, Part::StepStart)).for_each(|step| add_step(out, step))
         }
     }
 }
 
-fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage) {
-    let content: Vec<_> = message
+fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&TurnFacts>) {
+    let mut content: Vec<_> = message
         .parts
         .iter()
         .filter_map(|part| match part {
@@ -32,6 +37,9 @@ fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage) {
         })
         .collect();
     if !content.is_empty() {
+        if let Some(facts) = facts {
+            content.insert(0, UserContent::Facts(facts.text()));
+        }
         out.push(ModelMessage::User { content });
     }
 }
@@ -67,7 +75,13 @@ fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part]) {
 
 fn call(tool: &ToolPart) -> ToolCall {
     // Servers that read the arguments insist on an object; broken text is told in the error instead.
-    let input = tool.state.input().filter(|input| input.is_object()).cloned().unwrap_or_else(|| json!({}));
+    let input = match (tool.state.input(), &tool.state) {
+        (Some(input @ Value::Object(_)), _) => input.clone(),
+        (Some(Value::String(text)), state) if !matches!(state, ToolState::OutputError { .. }) => {
+            json!({ "input": text })
+        }
+        _ => json!({}),
+    };
     ToolCall { id: tool.call.clone(), name: tool.tool.clone(), input }
 }
 

@@ -1,34 +1,24 @@
 //! One model call, streamed into the frame and the log. Step 6 of a chat request.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
-use futures::StreamExt;
-use models::{ModelError, ModelEvent, ModelRequest};
-use protocol::{ProviderMetadata, SegmentKind, ToolCall, ToolCallId, Usage};
+use models::{ModelError, ModelEvent, ModelRequest, ModelStream};
+use protocol::{FinishReason, SegmentKind};
 use serde_json::Value;
-use tools::{Approval, Place};
 
 use super::{
+    accept::{Refusal, WrittenCall, accept, meant},
+    ask_again::{Verdict, ask_again},
+    bill::Bill,
     drive::{RunCtx, RunStop},
     frame::Frame,
-    turn::{Offer, Plan, PlannedCall, Said},
+    heard::Heard,
+    turn::{Offer, Said},
 };
 use crate::{
     context::{history, prompt},
     session::log::LogWriter,
 };
-
-/// What is ready together is appended together, and neighbouring deltas of it are one.
-const READY: usize = 256;
-
-/// A call whose arguments are still arriving.
-struct OpenCall {
-    index: u32,
-    id: ToolCallId,
-    name: String,
-    raw: String,
-    provider: Option<ProviderMetadata>,
-}
 
 pub(crate) async fn call_model(
     run: &RunCtx,
@@ -36,27 +26,88 @@ pub(crate) async fn call_model(
     writer: &mut LogWriter,
     offer: Offer,
 ) -> Result<Said, RunStop> {
-    let started = Instant::now();
-    let cache_key = writer.log().key().map(|session| format!("concertino-session-{}", session.0));
-    let mut stream = run.model.stream(request(run, frame, offer, cache_key)).ready_chunks(READY);
-    let mut calls: Vec<OpenCall> = Vec::new();
-    let mut usage = Usage::default();
-    let mut finish = None;
-    while finish.is_none() {
+    let mut bill = Bill::open();
+    let (calls, finish) = match hear(run, frame, writer, offer, &mut bill).await {
+        Ok(heard) => heard,
+        Err(stop) => {
+            bill.break_off(run, frame)?;
+            return Err(stop);
+        }
+    };
+    let mut verdicts: Vec<Verdict> = calls.iter().map(|call| verdict(run, offer, call)).collect();
+    let can_be_corrected = |verdict: &Verdict| matches!(verdict, Err(refusal) if refusal.can_be_corrected);
+    let mut bill = Some(bill);
+    if verdicts.iter().any(can_be_corrected) {
+        if let Some(bill) = bill.take() {
+            bill.settle(run, frame)?;
+        }
+        writer.append(frame.take(), Vec::new()).await?;
+        // On the heap: it is rare, and a run that waits for its model should be small.
+        let request = request(run, frame, offer);
+        Box::pin(ask_again(run, frame, request, &calls, &mut verdicts)).await?;
+    }
+    let mut said = Said { calls: Vec::new(), rejected: 0, finish };
+    for (call, verdict) in calls.iter().zip(verdicts) {
+        match verdict {
+            Ok(planned) => {
+                frame.request(planned.call.clone(), call.provider.clone())?;
+                said.calls.push(planned);
+            }
+            Err(Refusal { input, error, .. }) => {
+                frame.reject(&call.id, &call.tool, input, error)?;
+                said.rejected += 1;
+            }
+        }
+    }
+    if let Some(bill) = bill {
+        bill.settle(run, frame)?;
+    }
+    if offer == Offer::NoTools && said.rejected > 0 && !frame.has_text_in_step() {
+        frame.finish_step()?;
+        frame.say(SegmentKind::Text, prompt::limit_reached(run.agent.max_steps))?;
+    }
+    // A final answer is stored together with the end of its run.
+    if !said.calls.is_empty() || said.rejected > 0 {
+        writer.append(frame.take(), Vec::new()).await?;
+    }
+    Ok(said)
+}
+
+/// Streams the answer into the frame; gives the calls in it and why it ended.
+async fn hear(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    offer: Offer,
+    bill: &mut Bill,
+) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
+    let mut heard = Heard::new(begin(run, frame, offer).await?);
+    let mut calls: Vec<WrittenCall> = Vec::new();
+    loop {
         let events = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
-            events = stream.next() => events.ok_or(ModelError::Cut)?,
+            events = heard.next() => events,
         };
-        for event in joined(events) {
+        if events.is_empty() {
+            return Err(ModelError::Cut.into());
+        }
+        for event in events {
             match event? {
                 ModelEvent::Text(delta) => frame.say(SegmentKind::Text, delta)?,
                 ModelEvent::Reasoning(delta) => frame.say(SegmentKind::Reasoning, delta)?,
                 ModelEvent::ReasoningEnded(provider) => frame.end_reasoning(provider)?,
                 ModelEvent::Source(source) => frame.cite(source)?,
                 ModelEvent::ToolStarted { index, id, name } => {
-                    let id = frame.start_call(id.as_deref(), &name, &*run.parts.ids)?;
-                    calls.push(OpenCall { index, id, name, raw: String::new(), provider: None });
+                    let tool = meant(&run.parts.tool_specs, &name).unwrap_or(&name);
+                    let id = frame.start_call(id.as_deref(), tool, &name, &*run.parts.ids)?;
+                    calls.push(WrittenCall {
+                        index,
+                        id,
+                        tool: tool.to_owned(),
+                        raw: String::new(),
+                        provider: None,
+                    });
                 }
                 ModelEvent::ToolSigned { index, provider } => {
                     if let Some(call) = calls.iter_mut().rfind(|call| call.index == index) {
@@ -72,87 +123,55 @@ pub(crate) async fn call_model(
                     call.raw.push_str(&delta);
                     frame.call_input(&call.id, delta)?;
                 }
-                ModelEvent::Usage(more) => usage += more,
+                ModelEvent::Usage(more) => bill.usage += more,
                 ModelEvent::FellBack(note) => frame.note_fallback(&note)?,
-                ModelEvent::Finished(reason) => {
-                    finish = Some(reason);
-                    break;
-                }
+                ModelEvent::Finished(reason) => return Ok((calls, reason)),
             }
         }
-        if finish.is_none() {
-            writer.append(frame.take(), Vec::new()).await?;
-        }
-    }
-    let mut said =
-        Said { calls: Vec::new(), rejected: 0, finish: finish.unwrap_or(protocol::FinishReason::Other) };
-    for call in calls {
-        match accept(run, &call) {
-            Ok(planned) => {
-                frame.request(planned.call.clone(), call.provider)?;
-                said.calls.push(planned);
-            }
-            Err((input, error)) => {
-                frame.reject(&call.id, &call.name, input, error)?;
-                said.rejected += 1;
-            }
-        }
-    }
-    let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    frame.end_model_turn(run.model.name(), usage, took)?;
-    // A final answer is stored together with the end of its run.
-    if !said.calls.is_empty() || said.rejected > 0 {
         writer.append(frame.take(), Vec::new()).await?;
     }
-    Ok(said)
 }
 
-/// Deltas that arrived together and continue each other, as one: told, stored and read once instead of many times.
-fn joined(
-    events: Vec<Result<ModelEvent, ModelError>>,
-) -> impl Iterator<Item = Result<ModelEvent, ModelError>> {
-    let mut events = events.into_iter().peekable();
-    std::iter::from_fn(move || {
-        let mut event = events.next()?;
-        if let Ok(event) = &mut event {
-            while events.next_if(|next| next.as_ref().is_ok_and(|next| event.join(next))).is_some() {}
-        }
-        Some(event)
-    })
+fn verdict(run: &RunCtx, offer: Offer, call: &WrittenCall) -> Verdict {
+    match offer {
+        Offer::Tools => accept(&run.parts.tools, &run.parts.tool_specs, call),
+        Offer::NoTools => Err(Refusal {
+            input: Value::String(call.raw.clone()),
+            error: prompt::NO_MORE_CALLS.to_owned(),
+            can_be_corrected: false,
+        }),
+    }
 }
 
-fn request(run: &RunCtx, frame: &Frame, offer: Offer, cache_key: Option<String>) -> ModelRequest {
+/// A history this long takes milliseconds to write down for the model.
+const LONG: usize = 512;
+
+/// Asks the model. A long chat is written down on a thread of its own: whoever waits for the first chunk of the answer,
+/// or shares the thread, does not wait for that.
+async fn begin(run: &RunCtx, frame: &Frame, offer: Offer) -> Result<ModelStream, RunStop> {
+    let request = request(run, frame, offer);
+    let model = Arc::clone(&run.model);
+    if run.history.len() < LONG {
+        return Ok(model.stream(request));
+    }
+    let asked = tokio::task::spawn_blocking(move || model.stream(request)).await;
+    Ok(asked.map_err(|_| ModelError::Garbage("the request could not be made".to_owned()))?)
+}
+
+/// Everything before the newest step is what the request before held, to the byte.
+fn request(run: &RunCtx, frame: &Frame, offer: Offer) -> ModelRequest {
     let mut messages = Vec::clone(&run.history);
     let mut turn = Vec::new();
     history::add(&mut turn, frame.message());
+    if offer == Offer::NoTools {
+        turn.push(prompt::last_step());
+    }
     messages.extend(turn.into_iter().map(Arc::new));
     ModelRequest {
-        system: prompt::system(&run.agent, offer),
+        system: run.system.to_string(),
         messages,
-        tools: match offer {
-            Offer::Tools => run.parts.tool_specs.clone(),
-            Offer::NoTools => [].into(),
-        },
+        tools: run.parts.tool_specs.clone(),
         answer: None,
-        cache_key,
+        cache_key: run.cache_key.clone(),
     }
-}
-
-/// Checks a call before anything happens; an error names what is wrong, for the model.
-fn accept(run: &RunCtx, call: &OpenCall) -> Result<PlannedCall, (Value, String)> {
-    let raw = || Value::String(call.raw.clone());
-    let Some(tool) = run.parts.tools.get(&call.name) else {
-        let names = run.parts.tool_specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>().join(", ");
-        return Err((raw(), format!("There is no tool named \"{}\". The tools are: {names}.", call.name)));
-    };
-    let input = tools::parse_arguments(&call.raw).map_err(|error| (raw(), error))?;
-    let plan = match tool.clone().prepare(&input) {
-        Err(error) => return Err((input, error.to_string())),
-        Ok(_) if tool.place() == Place::Client => Plan::Wait,
-        Ok(prepared) => match prepared.approval {
-            Approval::Ask => Plan::Ask,
-            Approval::NotNeeded => Plan::Run,
-        },
-    };
-    Ok(PlannedCall { call: ToolCall { id: call.id.clone(), name: call.name.clone(), input }, plan })
 }

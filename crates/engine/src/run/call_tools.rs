@@ -10,7 +10,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use protocol::{ApprovalId, FoldError, ToolCallId, ToolOutcome, ToolState};
+use protocol::{ApprovalId, Artifact, FoldError, ToolCallId, ToolOutcome, ToolState};
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet, time::Instant};
 use tools::{Emit, Notes, Outcome, ToolCtx, ToolError};
@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     EngineError,
+    artifacts::Keep,
     session::{
         actor::Reply,
         log::{LogWriter, SessionLog},
@@ -95,6 +96,11 @@ pub(crate) async fn call_tools(
             biased;
             () = run.cancel.cancelled() => {
                 wind_down(&mut running, &mut outcomes).await;
+                while let Ok(signal) = shown.try_recv() {
+                    if let Signal::Artifact(artifact) = signal {
+                        frame.artifact(artifact)?;
+                    }
+                }
                 for (planned, outcome) in calls.iter().zip(outcomes).skip(settled) {
                     // What has happened has happened, and a denial stays one; the rest is closed as stopped.
                     if let Some(outcome @ (ToolOutcome::Done { .. } | ToolOutcome::Denied { .. })) = outcome {
@@ -157,6 +163,7 @@ fn show_signal(frame: &mut Frame, snapshots: &mut Snapshots, signal: Signal) -> 
             None => Ok(()),
         },
         Signal::Data { name, id, data, transient } => frame.data(name, id, data, transient),
+        Signal::Artifact(artifact) => frame.artifact(artifact),
     }
 }
 
@@ -177,9 +184,17 @@ async fn run_one(
     };
     let ctx = ToolCtx {
         call: call.id.clone(),
+        tool: call.name.clone(),
         cancel: run.cancel.child_token(),
         clock: Arc::clone(&run.parts.clock),
         timezone: run.options.timezone.clone(),
+        artifacts: Arc::new(Keep {
+            store: Arc::clone(&run.parts.store),
+            ids: Arc::clone(&run.parts.ids),
+            workspace: run.workspace.clone(),
+            call: call.id.clone(),
+            show: show.clone(),
+        }),
         emit: Arc::new(Show { call: call.id.clone(), show }),
         notes: Arc::new(SessionNotes { log }),
     };
@@ -208,9 +223,20 @@ async fn wind_down(running: &mut JoinSet<(usize, ToolOutcome)>, outcomes: &mut [
     }
 }
 
-enum Signal {
-    Progress { call: ToolCallId, output: Value },
-    Data { name: String, id: Option<String>, data: Value, transient: bool },
+/// What a running call hands to the driver.
+pub(crate) enum Signal {
+    Progress {
+        call: ToolCallId,
+        output: Value,
+    },
+    Data {
+        name: String,
+        id: Option<String>,
+        data: Value,
+        transient: bool,
+    },
+    /// It is on disk.
+    Artifact(Artifact),
 }
 
 /// Coalesces snapshots: the first at once, then one per interval, the newest wins, none is left behind.
@@ -296,7 +322,7 @@ impl Notes for SessionNotes {
     async fn latest(&self, name: &str) -> Result<Option<Value>, ToolError> {
         let read = async {
             // A part pushed a moment ago may still wait for the flusher.
-            self.log.flush(Vec::new(), false).await?;
+            self.log.flush(false).await?;
             match self.log.key() {
                 Some(key) => self.log.store().latest_data(key, name).await,
                 None => Ok(None),

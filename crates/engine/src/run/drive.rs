@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use models::{Model, ModelError, ModelMessage};
-use protocol::{FinishReason, FoldError, RunId, RunOptions};
+use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind, WorkspaceId};
+use serde_json::json;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -12,6 +13,7 @@ use super::{
     call_tools::{Answers, call_tools, take_answer},
     frame::Frame,
     resume::{self, Why},
+    stuck,
     turn::{Step, Turn},
 };
 use crate::{agents::AgentDefinition, engine::Parts, session::log::LogWriter};
@@ -21,9 +23,14 @@ use crate::{agents::AgentDefinition, engine::Parts, session::log::LogWriter};
 pub(crate) struct RunCtx {
     pub(crate) parts: Arc<Parts>,
     pub(crate) run: RunId,
+    pub(crate) workspace: WorkspaceId,
     pub(crate) agent: Arc<AgentDefinition>,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) options: RunOptions,
+    /// Role and preface: the same bytes in every call of the session.
+    pub(crate) system: Arc<str>,
+    /// The same for all calls of the session, so that a provider finds what it has in its cache.
+    pub(crate) cache_key: Option<String>,
     /// The branch before this run's message.
     pub(crate) history: Arc<Vec<Arc<ModelMessage>>>,
     pub(crate) cancel: CancellationToken,
@@ -58,6 +65,17 @@ pub(crate) async fn drive(
     loop {
         match turn.next() {
             Step::CallModel(offer) => {
+                if let Some(stuck) = stuck::find(frame.message()) {
+                    tracing::info!(run = %run.run, tool = stuck.tool, "stopped a call that fails again and again");
+                    frame.note(
+                        "stopped",
+                        json!({ "reason": "repeated_failure", "tool": stuck.tool, "times": stuck.times }),
+                    )?;
+                    frame.finish_step()?;
+                    frame.say(SegmentKind::Text, stuck.text())?;
+                    frame.finish_step()?;
+                    return Ok(Driven::Done(FinishReason::Other));
+                }
                 frame.finish_step()?;
                 turn.model_said(call_model(run, frame, writer, offer).await?);
             }

@@ -9,10 +9,23 @@ use std::collections::HashSet;
 use models::FellBack;
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, ErrorCode, FoldError, FrameEnd, IdSource, MessageFold, MessageId, ProviderMetadata, RunId,
-    SegmentKind, SessionEvent, Source, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
+    ApprovalId, Artifact, Cost, ErrorCode, FoldError, FrameEnd, IdSource, MessageFold, MessageId, Part,
+    ProviderMetadata, RunId, SegmentKind, SessionEvent, Source, ToolCall, ToolCallId, ToolOutcome, ToolState,
+    UiMessage, Usage,
 };
 use serde_json::{Map, Value, json};
+
+/// What a model call was, for the ledger.
+#[derive(Default)]
+pub(crate) struct ModelCall {
+    pub(crate) run: Option<RunId>,
+    pub(crate) agent: Vec<String>,
+    pub(crate) model: String,
+    pub(crate) usage: Usage,
+    pub(crate) cost: Option<Cost>,
+    pub(crate) duration_ms: u64,
+    pub(crate) failed: bool,
+}
 
 pub(crate) struct Frame {
     fold: MessageFold,
@@ -22,6 +35,8 @@ pub(crate) struct Frame {
     sources: Vec<Source>,
     calls: HashSet<ToolCallId>,
     usage: Usage,
+    /// Of the calls whose price is known.
+    cost: Option<Cost>,
     steps: u32,
     closed: bool,
     /// What a failure adds to the metadata.
@@ -39,6 +54,7 @@ impl Frame {
             sources: Vec::new(),
             calls: HashSet::new(),
             usage: Usage::default(),
+            cost: None,
             steps: 0,
             closed: false,
             failure: Map::new(),
@@ -60,6 +76,12 @@ impl Frame {
 
     pub(crate) fn message(&self) -> &UiMessage {
         self.fold.message()
+    }
+
+    /// Whether the newest step has said something to the person.
+    pub(crate) fn has_text_in_step(&self) -> bool {
+        let parts = self.message().parts.iter().rev().take_while(|part| !matches!(part, Part::StepStart));
+        parts.into_iter().any(|part| matches!(part, Part::Text { text, .. } if !text.trim().is_empty()))
     }
 
     pub(crate) fn steps(&self) -> u32 {
@@ -104,11 +126,12 @@ impl Frame {
         self.put(SessionEvent::SourceCited { message, number, source })
     }
 
-    /// A call begins; gives the id it is known by from here on.
+    /// A call begins; gives the id it is known by from here on. `written` is the name as the model wrote it.
     pub(crate) fn start_call(
         &mut self,
         id: Option<&str>,
         tool: &str,
+        written: &str,
         ids: &dyn IdSource,
     ) -> Result<ToolCallId, FoldError> {
         self.close_segment()?;
@@ -118,7 +141,9 @@ impl Frame {
             .filter(|call| !self.calls.contains(call))
             .unwrap_or_else(|| ids.tool_call());
         let message = self.id();
-        self.put(SessionEvent::ToolInputStarted { message, call: call.clone(), tool: tool.to_owned() })?;
+        let written = (written != tool).then(|| written.to_owned());
+        let tool = tool.to_owned();
+        self.put(SessionEvent::ToolInputStarted { message, call: call.clone(), tool, written })?;
         Ok(call)
     }
 
@@ -157,15 +182,17 @@ impl Frame {
     }
 
     /// The model's turn is over: nothing of it stays open.
-    pub(crate) fn end_model_turn(
-        &mut self,
-        model: &str,
-        usage: Usage,
-        duration_ms: u64,
-    ) -> Result<(), FoldError> {
+    pub(crate) fn end_model_turn(&mut self, call: ModelCall) -> Result<(), FoldError> {
         self.close_segment()?;
         let message = self.id();
-        self.put(SessionEvent::ModelCalled { message, model: model.to_owned(), usage, duration_ms })
+        let ModelCall { run, agent, model, usage, cost, duration_ms, failed } = call;
+        self.put(SessionEvent::ModelCalled { message, run, agent, model, usage, cost, duration_ms, failed })
+    }
+
+    /// A fact about the message that a program can read.
+    pub(crate) fn note(&mut self, name: &str, value: Value) -> Result<(), FoldError> {
+        let (message, metadata) = (self.id(), Map::from_iter([(name.to_owned(), value)]));
+        self.put(SessionEvent::MetadataAdded { message, metadata })
     }
 
     /// Another model answers than the one the message began with; the message says so.
@@ -201,6 +228,12 @@ impl Frame {
         disarm(&mut data);
         let message = self.id();
         self.put(SessionEvent::DataPushed { message, name, id, data, transient })
+    }
+
+    /// A file was made; it is on disk.
+    pub(crate) fn artifact(&mut self, artifact: Artifact) -> Result<(), FoldError> {
+        let message = self.id();
+        self.put(SessionEvent::ArtifactKept { message, artifact })
     }
 
     /// The one result of a call. A second one is dropped; one for a call nobody announced is announced first.
@@ -306,6 +339,9 @@ impl Frame {
         if !self.usage.is_empty() {
             metadata.insert("usage".to_owned(), json!(self.usage));
         }
+        if let Some(cost) = self.cost {
+            metadata.insert("cost".to_owned(), json!(cost.usd()));
+        }
         if reason.is_some() {
             self.put(SessionEvent::FrameClosed { message, end, metadata })
         } else {
@@ -410,7 +446,12 @@ impl Frame {
             SessionEvent::ToolRequested { call, .. } => {
                 self.calls.insert(call.id.clone());
             }
-            SessionEvent::ModelCalled { usage, .. } => self.usage += *usage,
+            SessionEvent::ModelCalled { usage, cost, .. } => {
+                self.usage += *usage;
+                if let Some(cost) = cost {
+                    *self.cost.get_or_insert_default() += *cost;
+                }
+            }
             SessionEvent::FrameClosed { .. } => self.closed = true,
             SessionEvent::RunResumed { .. } => self.closed = false,
             _ => {}

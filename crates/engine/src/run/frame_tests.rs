@@ -44,7 +44,7 @@ impl Written {
     }
 
     fn begin(mut self, id: &str) -> Self {
-        self.frame.start_call(Some(id), "t", &self.ids).unwrap();
+        self.frame.start_call(Some(id), "t", "t", &self.ids).unwrap();
         self
     }
 
@@ -55,7 +55,7 @@ impl Written {
     }
 
     fn model_done(mut self) -> Self {
-        self.frame.end_model_turn("test/model", Usage::default(), 0).unwrap();
+        self.frame.end_model_turn(ModelCall::default()).unwrap();
         self
     }
 
@@ -175,7 +175,7 @@ fn reasoning_then_text_are_never_open_together() {
 #[test]
 fn parallel_tools_keep_their_pairs_and_ids_are_made_unique() {
     let mut written = Written::new().begin("c1");
-    let second = written.frame.start_call(Some("c1"), "t", &written.ids).unwrap();
+    let second = written.frame.start_call(Some("c1"), "t", "t", &written.ids).unwrap();
     assert_eq!(second.as_str(), "call_1", "an id that is taken is replaced");
     let lines =
         written.request("c1").request("call_1").model_done().done("c1").done("call_1").next_step().finished();

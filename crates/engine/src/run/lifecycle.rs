@@ -1,9 +1,10 @@
 //! A run from its first model call to its pause or its one end, whatever happens in between. Step 4.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use protocol::{ErrorCode, FinishReason, FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
+use store::{SessionKey, StoreError};
 
 use super::{
     call_tools::Answers,
@@ -33,7 +34,7 @@ pub(crate) async fn run(
         let histories = &run.parts.histories;
         run.history = match (history, writer.log().key()) {
             (Some(history), Some(key)) => histories.remember(key, &answers, history),
-            (None, Some(key)) => histories.up_to(&run.parts.store, key, &answers).await?,
+            (None, Some(key)) => read_history(&run, key, &answers).await?,
             (_, None) => Arc::default(),
         };
         drive(&run, &mut frame, &mut writer, turn, &mut answers_to_calls).await
@@ -64,6 +65,25 @@ pub(crate) async fn run(
         Err(stop) => give_up(writer, answers_to_calls, &stop),
     }
 }
+
+/// A store that stumbles once costs a moment, not the run.
+async fn read_history(run: &RunCtx, key: SessionKey, answers: &MessageRef) -> Result<History, RunStop> {
+    let read = || run.parts.histories.up_to(&run.parts.store, key, answers);
+    match read().await {
+        Err(StoreError::Unavailable(error)) => {
+            tracing::warn!(%error, "the history could not be read; trying again");
+            tokio::select! {
+                () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
+                () = tokio::time::sleep(PAUSE) => {}
+            }
+            Ok(read().await?)
+        }
+        history => Ok(history?),
+    }
+}
+
+/// Before the second try.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// How a run that does not wait ends.
 enum End {

@@ -13,7 +13,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    following::Following,
     log::SessionLog,
+    queue::Queue,
     registry::SessionName,
     request::{Decision, SendKind, SendRequest, Submit},
     subscribe::Viewer,
@@ -26,23 +28,24 @@ use crate::{
 };
 
 /// How many messages may wait behind a run.
-const WAITING: usize = 16;
+pub(super) const WAITING: usize = 16;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
 
 pub(crate) enum Command {
     Send {
         request: Box<SendRequest>,
-        reply: Reply<Viewer>,
+        reply: Reply<Following>,
     },
     /// Follow the run that is on, from the first chunk of its message or after an event the client has.
     Watch {
         after: Option<Seq>,
         reply: Reply<Option<Viewer>>,
     },
-    /// Whether there was something to stop.
+    /// All that goes on, or the run or the waiting message that `at` names.
     Stop {
-        reply: Reply<bool>,
+        at: Option<MessageId>,
+        reply: Reply<Stopped>,
     },
     Answer {
         approval: ApprovalId,
@@ -60,13 +63,26 @@ pub(crate) enum Command {
     Recover,
 }
 
+/// What a stop found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Nothing was going on.
+    Idle,
+    /// Only messages that waited.
+    Withdrawn,
+    Cancelled,
+}
+
 pub(crate) struct Actor {
     pub(super) parts: Arc<Parts>,
     pub(super) name: SessionName,
     pub(super) live: Option<Live>,
-    waiting: VecDeque<(SendRequest, Reply<Viewer>)>,
+    /// What interrupts the present run, and retries and answers that come after it: no messages, so they wait with
+    /// their connection and go with it.
+    waiting: VecDeque<(SendRequest, Reply<Following>)>,
+    pub(super) queue: Queue,
     /// Told when the present run has ended.
-    stops: Vec<Reply<bool>>,
+    stops: Vec<Reply<Stopped>>,
 }
 
 /// The run that is on.
@@ -79,12 +95,23 @@ pub(super) struct Live {
 }
 
 pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc::Receiver<Box<Command>>) {
-    let mut actor = Actor { parts, name, live: None, waiting: VecDeque::new(), stops: Vec::new() };
+    let mut actor = Actor {
+        parts,
+        name,
+        live: None,
+        waiting: VecDeque::new(),
+        queue: Queue::default(),
+        stops: Vec::new(),
+    };
     loop {
         if actor.live.is_none() {
             if let Some((request, reply)) = actor.waiting.pop_front() {
                 let result = Box::pin(actor.send(request)).await;
-                drop(reply.send(result));
+                drop(reply.send(result.map(Following::from)));
+                continue;
+            }
+            if actor.queue.backlog {
+                Box::pin(actor.begin_next()).await;
                 continue;
             }
             if actor.parts.sessions.leave(&actor.name, &mailbox) {
@@ -136,7 +163,11 @@ impl Actor {
             let stopped = self.was_stopped().await;
             for reply in self.stops.drain(..) {
                 let failed = || StoreError::Unavailable("it is not known whether the run was stopped".into());
-                drop(reply.send(stopped.as_ref().copied().map_err(|_| failed().into())));
+                let stopped = stopped.as_ref().map_err(|_| failed().into());
+                drop(reply.send(stopped.map(|stopped| match stopped {
+                    true => Stopped::Cancelled,
+                    false => Stopped::Idle,
+                })));
             }
         }
         for LiveAnswer { approval, decision, reply } in left {
@@ -162,7 +193,7 @@ impl Actor {
         match command {
             Command::Send { request, reply } => self.send_or_wait(*request, reply).await,
             Command::Watch { after, reply } => drop(reply.send(self.watch(after).await)),
-            Command::Stop { reply } => self.stop(reply).await,
+            Command::Stop { at, reply } => self.stop(at, reply).await,
             Command::Answer { approval, decision, reply } => {
                 self.answer_or_hand_over(LiveAnswer { approval, decision, reply }).await;
             }
@@ -176,28 +207,40 @@ impl Actor {
         }
     }
 
-    async fn send_or_wait(&mut self, mut request: SendRequest, reply: Reply<Viewer>) {
+    async fn send_or_wait(&mut self, mut request: SendRequest, reply: Reply<Following>) {
         let Some(live) = &self.live else {
-            drop(reply.send(self.send(request).await));
+            drop(reply.send(self.send(request).await.map(Following::from)));
             return;
         };
         match self.join_live(live, &request).await {
-            Ok(Some(viewer)) => return drop(reply.send(Ok(viewer))),
+            Ok(Some(viewer)) => return drop(reply.send(Ok(viewer.into()))),
             Ok(None) => {}
             Err(error) => return drop(reply.send(Err(error))),
         }
-        if let SendKind::Submit(Submit { after, edits: None, .. }) = &mut request.kind
-            && after.as_ref() == Some(&live.run.answers.id)
-        {
-            *after = None;
+        if let SendKind::Submit(submit) = &request.kind {
+            match self.join_queued(submit).await {
+                Ok(Some(following)) => return drop(reply.send(Ok(following))),
+                Ok(None) => {}
+                Err(error) => return drop(reply.send(Err(error))),
+            }
         }
-        match request.options.when_busy.unwrap_or_default() {
-            WhenBusy::Reject => drop(reply.send(Err(EngineError::Busy))),
-            WhenBusy::Queue | WhenBusy::Interrupt if self.waiting.len() >= WAITING => {
+        let Some(live) = &self.live else { return };
+        match (request.options.when_busy.unwrap_or_default(), &mut request.kind) {
+            (WhenBusy::Reject, _) => drop(reply.send(Err(EngineError::Busy))),
+            (WhenBusy::Queue, SendKind::Submit(_)) => {
+                let SendRequest { kind: SendKind::Submit(submit), options, .. } = request else { return };
+                drop(reply.send(self.enqueue(submit, options).await));
+            }
+            _ if self.waiting.len() >= WAITING => {
                 drop(reply.send(Err(EngineError::QueueFull(WAITING))));
             }
-            WhenBusy::Queue => self.waiting.push_back((request, reply)),
-            WhenBusy::Interrupt => {
+            (WhenBusy::Queue, _) => self.waiting.push_back((request, reply)),
+            (WhenBusy::Interrupt, kind) => {
+                if let SendKind::Submit(Submit { after, edits: None, .. }) = kind
+                    && after.as_ref() == Some(&live.run.answers.id)
+                {
+                    *after = None;
+                }
                 live.cancel.cancel();
                 self.waiting.push_front((request, reply));
             }
@@ -211,6 +254,15 @@ impl Actor {
         if matches!(record, Some(SessionRecord { last_run: Some((_, RunStatus::Running)), .. })) {
             // Left behind by a store that failed.
             self.recover().await?;
+            if let Some(live) = &self.live {
+                return self.join_live(live, &request).await?.ok_or(EngineError::Busy);
+            }
+            record = self.record().await?;
+        }
+        if !self.queue.backlog && record.as_ref().is_some_and(|record| record.queued > 0) {
+            // The same: what waits comes first.
+            self.queue.backlog = true;
+            self.begin_next().await;
             if let Some(live) = &self.live {
                 return self.join_live(live, &request).await?.ok_or(EngineError::Busy);
             }
@@ -263,20 +315,42 @@ impl Actor {
         }
     }
 
-    async fn stop(&mut self, reply: Reply<bool>) {
-        for (_, waiting) in self.waiting.drain(..) {
-            drop(waiting.send(Err(EngineError::NothingToContinue(
-                "The chat was stopped before this message began.",
-            ))));
+    async fn stop(&mut self, at: Option<MessageId>, reply: Reply<Stopped>) {
+        let withdrawn = match self.withdraw_queued(at.as_ref()).await {
+            Ok(withdrawn) => withdrawn,
+            Err(error) => {
+                // The run is stopped all the same.
+                if let (Some(live), None) = (&self.live, &at) {
+                    live.cancel.cancel();
+                }
+                return drop(reply.send(Err(error)));
+            }
+        };
+        if at.is_none() {
+            for (_, waiting) in self.waiting.drain(..) {
+                drop(waiting.send(Err(EngineError::QueueWithdrawn)));
+            }
         }
+        let none = if withdrawn > 0 { Stopped::Withdrawn } else { Stopped::Idle };
+        let means =
+            |run: &RunRecord| at.as_ref().is_none_or(|at| *at == run.answers.id || *at == run.message);
         if let Some(live) = &self.live {
+            if !means(&live.run) {
+                return drop(reply.send(Ok(none)));
+            }
             live.cancel.cancel();
             self.stops.push(reply);
             return;
         }
         let stopped = async {
             let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
-            self.withdraw(&record, RunEnd::Cancelled).await
+            if let (Some(_), Some((id, _))) = (&at, &record.last_run) {
+                let run = self.parts.store.run_of_message(record.key, id).await?;
+                if !run.as_ref().is_some_and(means) {
+                    return Ok(none);
+                }
+            }
+            Ok(if self.withdraw(&record, RunEnd::Cancelled).await? { Stopped::Cancelled } else { none })
         };
         drop(reply.send(stopped.await));
     }
@@ -297,6 +371,7 @@ impl Actor {
         for (_, waiting) in self.waiting.drain(..) {
             drop(waiting.send(Err(EngineError::SessionNotFound)));
         }
+        self.queue.abandon(|| EngineError::SessionNotFound);
         if let Some(live) = &self.live {
             live.cancel.cancel();
             let left = ended(&mut self.live).await;

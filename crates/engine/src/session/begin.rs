@@ -8,7 +8,7 @@ use protocol::{
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
-use store::{RunRecord, RunStatus, SessionRecord, SessionTarget};
+use store::{PrefaceRecord, RunRecord, RunStatus, SessionRecord, SessionTarget};
 use tokio::sync::mpsc;
 
 use super::{
@@ -19,7 +19,7 @@ use super::{
 use crate::{
     EngineError,
     agents::{AgentDefinition, main_agent},
-    context::{cache::History, history},
+    context::{cache::History, history, preface, prompt},
     run::{
         choose_model::{Gone, choose_model},
         drive::RunCtx,
@@ -39,12 +39,20 @@ pub(super) struct LogEnd {
     high_water: Seq,
     /// The model that the session goes on with, and where from.
     chat_model: Option<(String, Option<String>)>,
+    preface: Option<PrefaceRecord>,
 }
 
 impl LogEnd {
     fn is_new(&self) -> bool {
         matches!(self.target, SessionTarget::New { .. })
     }
+}
+
+/// The agent of a run, the model that speaks for it, and what its system prompt says in this session.
+struct Voice {
+    agent: Arc<AgentDefinition>,
+    model: Arc<dyn Model>,
+    system: String,
 }
 
 /// What the messages of a session's first append mean to a model.
@@ -55,7 +63,9 @@ fn history_of(events: &[SessionEvent]) -> History {
             SessionEvent::HistoryPlanted { messages: planted } => {
                 planted.iter().for_each(|message| history::add(&mut messages, message));
             }
-            SessionEvent::MessageAccepted { message, .. } => history::add(&mut messages, message),
+            SessionEvent::MessageAccepted { message, facts, .. } => {
+                history::add_asked(&mut messages, message, facts.as_deref());
+            }
             _ => {}
         }
     }
@@ -64,8 +74,12 @@ fn history_of(events: &[SessionEvent]) -> History {
 
 impl From<&SessionRecord> for LogEnd {
     fn from(record: &SessionRecord) -> Self {
-        let chat_model = record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone()));
-        Self { target: SessionTarget::Known(record.key), high_water: record.high_water, chat_model }
+        Self {
+            target: SessionTarget::Known(record.key),
+            high_water: record.high_water,
+            chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
+            preface: record.preface.clone(),
+        }
     }
 }
 
@@ -73,7 +87,8 @@ impl Actor {
     /// The end of the log of a session that does not exist yet.
     pub(super) fn no_log(&self) -> LogEnd {
         let (workspace, id) = self.name.clone();
-        LogEnd { target: SessionTarget::New { workspace, id }, high_water: 0, chat_model: None }
+        let target = SessionTarget::New { workspace, id };
+        LogEnd { target, high_water: 0, chat_model: None, preface: None }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -105,6 +120,12 @@ impl Actor {
         let high_water = end.high_water;
         let log = self.open_log(end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
+        let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
+        if preface.is_new {
+            let (agent, text) = (agent.name.clone(), preface.text.clone());
+            events.push(SessionEvent::PrefaceWritten { agent, text });
+        }
+        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
         let run = RunRecord {
             id: self.parts.ids.run(),
             message: self.parts.ids.message(),
@@ -115,7 +136,7 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&agent, &*model)).map_err(order)?;
+        frame.open(self.start_metadata(&voice)).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -127,28 +148,27 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
         writer.append(events, Vec::new()).await?;
-        let turn = Turn::new(agent.max_steps);
-        self.spawn(run, agent, model, writer, frame, turn, history);
+        let turn = Turn::new(voice.agent.max_steps);
+        self.spawn(run, voice, writer, frame, turn, history);
         Ok(viewer)
     }
 
-    fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
+    fn start_metadata(&self, voice: &Voice) -> Map<String, Value> {
+        let agent = &voice.agent;
         let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
         let mut metadata = Map::new();
         metadata.insert("agent".to_owned(), json!(reference));
         metadata.insert("agentName".to_owned(), json!(agent.name));
-        metadata.insert("model".to_owned(), json!(model.name()));
+        metadata.insert("model".to_owned(), json!(voice.model.name()));
         metadata.insert("createdAt".to_owned(), json!(self.parts.clock.now()));
         metadata
     }
 
     /// `history` is what the run goes on from, where it is known without reading it.
-    #[expect(clippy::too_many_arguments, reason = "each is one thing a run begins with, handed over once")]
     fn spawn(
         &mut self,
         run: RunRecord,
-        agent: Arc<AgentDefinition>,
-        model: Arc<dyn Model>,
+        voice: Voice,
         writer: LogWriter,
         frame: Frame,
         turn: Turn,
@@ -158,9 +178,12 @@ impl Actor {
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
             run: run.id.clone(),
-            agent,
-            model,
+            workspace: self.name.0.clone(),
+            agent: voice.agent,
+            model: voice.model,
             options: run.options.clone(),
+            system: voice.system.into(),
+            cache_key: writer.log().key().map(|session| format!("concertino-session-{}", session.0)),
             history: Arc::default(),
             cancel: cancel.clone(),
         };
@@ -183,6 +206,7 @@ impl Actor {
         let agent = main_agent(run.options.agent_id.as_deref())?;
         let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
             .unwrap_or_else(|error| Arc::new(Gone(error)));
+        let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
         let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
         before(&mut frame).map_err(order)?;
         frame.go_on(run.id.clone()).map_err(order)?;
@@ -199,7 +223,8 @@ impl Actor {
         writer.append(events, Vec::new()).await?;
         let calls = resume::plan(&frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
-        self.spawn(run, agent, model, writer, frame, turn, None);
+        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
+        self.spawn(run, voice, writer, frame, turn, None);
         Ok(viewer)
     }
 
@@ -208,6 +233,7 @@ impl Actor {
             return Ok(());
         }
         let Some(record) = self.record().await? else { return Ok(()) };
+        self.queue.backlog |= record.queued > 0;
         let Some((id, RunStatus::Running)) = &record.last_run else { return Ok(()) };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(()) };
         self.resume(&record, run, Why::Crashed, |_| Ok(())).await?;

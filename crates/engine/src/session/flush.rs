@@ -42,7 +42,7 @@ impl Flusher {
 
     async fn flush(&self) {
         let waiting = std::mem::take(&mut *self.waiting.lock());
-        let results = join_all(waiting.iter().map(|log| log.flush(Vec::new(), false))).await;
+        let results = join_all(waiting.iter().map(|log| log.flush(false))).await;
         for (log, result) in waiting.iter().zip(results) {
             if let Err(error) = result {
                 tracing::error!(%error, "deltas could not be stored; they stay in memory until the next try");

@@ -76,6 +76,9 @@ struct State {
     tail: VecDeque<TailEntry>,
     tail_bytes: usize,
     unsaved: Vec<Row>,
+    unsaved_bytes: usize,
+    /// The folded messages of frames that unsaved rows park or close; they are stored with them.
+    folded: Vec<UiMessage>,
 }
 
 struct TailEntry {
@@ -124,6 +127,8 @@ impl SessionLog {
                 tail: VecDeque::new(),
                 tail_bytes: 0,
                 unsaved: Vec::new(),
+                unsaved_bytes: 0,
+                folded: Vec::new(),
             }),
             storing: tokio::sync::Mutex::new(()),
             visible,
@@ -239,7 +244,7 @@ impl SessionLog {
     }
 
     /// Stores what waits. The flusher calls this; so does every boundary.
-    pub(crate) async fn flush(&self, messages: Vec<UiMessage>, last_of_run: bool) -> Result<(), StoreError> {
+    pub(crate) async fn flush(&self, last_of_run: bool) -> Result<(), StoreError> {
         let _order = self.storing.lock().await;
         if self.is_broken() {
             return Err(StoreError::Unavailable("storing this chat was given up".into()));
@@ -248,9 +253,11 @@ impl SessionLog {
         let (append, last) = {
             let mut state = self.state.lock();
             let rows = std::mem::take(&mut state.unsaved);
-            if rows.is_empty() && messages.is_empty() {
+            state.unsaved_bytes = 0;
+            if rows.is_empty() {
                 return Ok(());
             }
+            let messages = std::mem::take(&mut state.folded);
             let high_water = if last_of_run { state.last } else { state.last + RESERVE };
             let append =
                 Append { target: state.target.clone(), at: self.clock.now(), rows, messages, high_water };
@@ -269,10 +276,12 @@ impl SessionLog {
             }
             Err(error) => {
                 // Back where they were, in order, in case the next try goes through.
-                let rows = Arc::unwrap_or_clone(append).rows;
+                let Append { rows, messages, .. } = Arc::unwrap_or_clone(append);
                 let mut state = self.state.lock();
                 let newer = std::mem::replace(&mut state.unsaved, rows);
                 state.unsaved.extend(newer);
+                let newer = std::mem::replace(&mut state.folded, messages);
+                state.folded.extend(newer);
                 Err(error)
             }
         }
@@ -291,10 +300,24 @@ impl SessionLog {
         self.store.append(Arc::clone(append)).await
     }
 
-    fn push(&self, events: Vec<SessionEvent>) -> Pushed {
+    /// Appends what concerns the session itself, beside the run that writes its own events. Readers of messages see
+    /// nothing of it.
+    pub(crate) async fn note(&self, events: Vec<SessionEvent>) -> Result<(), StoreError> {
+        let pushed = self.push(events, Vec::new());
+        self.flush(false).await?;
+        self.tell(pushed.last);
+        Ok(())
+    }
+
+    fn tell(&self, seq: Seq) {
+        self.visible.send_modify(|visible| visible.seq = visible.seq.max(seq));
+    }
+
+    fn push(&self, events: Vec<SessionEvent>, messages: Vec<UiMessage>) -> Pushed {
         let at = self.clock.now();
         let mut frames = Vec::with_capacity(events.len() * 96);
         let mut state = self.state.lock();
+        state.folded.extend(messages);
         let mut ends = Vec::with_capacity(events.len());
         let mut boundary = false;
         for event in &events {
@@ -312,9 +335,10 @@ impl SessionLog {
             start = end;
             state.save_later(seq, at, &event);
             state.tail_bytes += frame.len() + ENTRY_BYTES;
+            state.unsaved_bytes += frame.len();
             state.tail.push_back(TailEntry { seq, event, frame });
         }
-        Pushed { last: state.last, boundary: boundary || state.last > state.high_water }
+        Pushed { last: state.last, boundary: boundary || state.is_full() }
     }
 }
 
@@ -327,6 +351,11 @@ struct Pushed {
 }
 
 impl State {
+    /// No number is left that may be told, or so much waits that it must be stored before more comes.
+    fn is_full(&self) -> bool {
+        self.last > self.high_water || self.unsaved_bytes > TAIL_BYTES
+    }
+
     fn save_later(&mut self, seq: Seq, at: protocol::Timestamp, event: &SessionEvent) {
         if let Some(Row::Deltas(row)) = self.unsaved.last_mut()
             && row.extend(seq, event)
@@ -376,16 +405,16 @@ impl LogWriter {
         let last_of_run = events
             .iter()
             .any(|event| matches!(event, SessionEvent::RunEnded { .. } | SessionEvent::RunParked { .. }));
-        let pushed = self.log.push(events);
+        let pushed = self.log.push(events, messages);
         if pushed.boundary {
-            self.log.flush(messages, last_of_run).await?;
+            self.log.flush(last_of_run).await?;
         } else {
             self.flusher.remember(&self.log);
         }
         if last_of_run {
             self.log.flags.over.store(true, Ordering::Release);
         }
-        self.log.visible.send_modify(|visible| visible.seq = pushed.last);
+        self.log.tell(pushed.last);
         Ok(pushed.last)
     }
 }

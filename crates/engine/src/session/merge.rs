@@ -31,9 +31,19 @@ pub(super) fn continues(before: &SessionEvent, next: &SessionEvent) -> bool {
     }
 }
 
-/// Adds `next` to `before`, if it goes on there.
+fn length(event: &SessionEvent) -> usize {
+    match event {
+        SessionEvent::SegmentDelta { delta, .. } | SessionEvent::ToolInputDelta { delta, .. } => delta.len(),
+        _ => 0,
+    }
+}
+
+/// What is longer gets no more: a reader takes a long text in pieces.
+const LONGEST: usize = 32 * 1024;
+
+/// Adds `next` to `before`, if it goes on there and there is room.
 pub(super) fn join(before: &mut SessionEvent, next: &SessionEvent) -> bool {
-    if !continues(before, next) {
+    if !continues(before, next) || length(before) >= LONGEST {
         return false;
     }
     if let SessionEvent::SegmentDelta { delta, .. } | SessionEvent::ToolInputDelta { delta, .. } = before

@@ -13,7 +13,17 @@ use super::{
     request::{SendKind, SendRequest, Submit},
     subscribe::Viewer,
 };
-use crate::{EngineError, agents::AgentDefinition};
+use crate::{EngineError, agents::AgentDefinition, context::facts};
+
+/// What a message of a known session is.
+pub(super) enum Placed {
+    /// Sent before, with the same content.
+    Again(MessageRef),
+    New {
+        accepted: SessionEvent,
+        answers: MessageRef,
+    },
+}
 
 impl Actor {
     pub(super) async fn submit(
@@ -26,32 +36,51 @@ impl Actor {
         let Some(record) = record else {
             return self.submit_first(submit, options, agent).await;
         };
-        let Submit { mut message, edits, after, .. } = submit;
-        let stored = self.parts.store.message(record.key, edits.as_ref().unwrap_or(&message.id)).await?;
+        match self.place(&record, &submit, &options).await? {
+            Placed::Again(user) => self.replay(&record, &user).await,
+            Placed::New { accepted, answers } => {
+                let record = self.ready(record).await?;
+                self.start(&(&record).into(), vec![accepted], answers, options, agent).await
+            }
+        }
+    }
+
+    /// Where a message of a known session belongs. Nothing has happened yet.
+    pub(super) async fn place(
+        &self,
+        record: &SessionRecord,
+        submit: &Submit,
+        options: &RunOptions,
+    ) -> Result<Placed, EngineError> {
+        let Submit { message, edits, after, .. } = submit;
+        let id = edits.as_ref().unwrap_or(&message.id);
+        let stored = self.parts.store.message(record.key, id).await?;
         let (revision, parent) = match (stored, edits) {
-            (None, Some(edits)) => return Err(EngineError::MessageNotFound(edits)),
-            (None, None) => (0, self.parent(&record, after, &options).await?),
+            (None, Some(edits)) => return Err(EngineError::MessageNotFound(edits.clone())),
+            (None, None) => (0, self.parent(record, after.clone(), options).await?),
             (Some(stored), None) => {
                 let same = stored.message()?;
-                if same.role != Role::User || content(&same) != content(&message) {
+                if same.role != Role::User || content(&same) != content(message) {
                     return Err(EngineError::IdConflict);
                 }
-                return self.replay(&record, &stored.reference).await;
+                return Ok(Placed::Again(stored.reference));
             }
-            (Some(stored), Some(edits)) => {
+            (Some(stored), Some(_)) => {
                 if stored.message()?.role != Role::User {
                     return Err(EngineError::InvalidMessage(
                         "Only a message of the user can be edited.".to_owned(),
                     ));
                 }
-                message.id = edits;
                 (stored.reference.revision + 1, stored.parent)
             }
         };
-        let record = self.ready(record).await?;
-        let answers = MessageRef { id: message.id.clone(), revision };
-        let events = vec![SessionEvent::MessageAccepted { message, revision, parent }];
-        self.start(&(&record).into(), events, answers, options, agent).await
+        let message = UiMessage { id: id.clone(), ..message.clone() };
+        let answers = MessageRef { id: id.clone(), revision };
+        let facts = Some(Box::new(facts::of_turn(options, self.parts.clock.now())));
+        Ok(Placed::New {
+            accepted: SessionEvent::MessageAccepted { message, revision, parent, facts },
+            answers,
+        })
     }
 
     /// A session the server has not seen: what the client has of it is taken over, once.
@@ -73,7 +102,8 @@ impl Actor {
         if !earlier.is_empty() {
             events.push(SessionEvent::HistoryPlanted { messages: earlier });
         }
-        events.push(SessionEvent::MessageAccepted { message, revision: 0, parent });
+        let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
+        events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
         self.start(&self.no_log(), events, answers, options, agent).await
     }
 
@@ -156,7 +186,11 @@ impl Actor {
     }
 
     /// The answer to a message that was sent before, as it is stored.
-    async fn replay(&self, record: &SessionRecord, user: &MessageRef) -> Result<Viewer, EngineError> {
+    pub(super) async fn replay(
+        &self,
+        record: &SessionRecord,
+        user: &MessageRef,
+    ) -> Result<Viewer, EngineError> {
         match self.parts.store.run_answering(record.key, user).await? {
             Some(run) => Ok(self.archived(record, &run, View::WholeMessage)),
             None => Err(EngineError::IdConflict),
@@ -177,7 +211,7 @@ impl Actor {
 }
 
 /// What makes two sendings the same message.
-fn content(message: &UiMessage) -> Vec<Part> {
+pub(super) fn content(message: &UiMessage) -> Vec<Part> {
     let mut parts = message.parts.clone();
     for part in &mut parts {
         if let Part::Text { state, .. } = part {

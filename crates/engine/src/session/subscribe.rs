@@ -12,6 +12,8 @@ use protocol::{
 use store::StoreError;
 use tokio::sync::watch;
 
+use crate::EngineError;
+
 use super::{
     log::{BATCH_BYTES, Found, SessionLog, Visible},
     merge::merged,
@@ -33,6 +35,9 @@ pub enum ViewError {
     BrokenOff,
     #[error("the log could not be read")]
     Store(#[from] StoreError),
+    /// The message waited and its run never began; the sentence is for the person.
+    #[error(transparent)]
+    NotBegun(Box<EngineError>),
 }
 
 impl Viewer {

@@ -19,6 +19,9 @@ impl Actor {
     pub(super) async fn watch(&mut self, after: Option<Seq>) -> Result<Option<Viewer>, EngineError> {
         // What a store that failed left behind goes on as soon as somebody looks.
         self.recover().await?;
+        if self.live.is_none() && self.queue.backlog {
+            self.begin_next().await;
+        }
         match (&self.live, after) {
             (Some(live), None) => Ok(Some(live.watch())),
             (Some(live), Some(after)) => {

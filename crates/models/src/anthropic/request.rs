@@ -189,8 +189,9 @@ fn user(content: &[UserContent]) -> Vec<Kind<'_>> {
 
 fn shown(content: &UserContent) -> Option<Kind<'_>> {
     let (media_type, url, filename) = match content {
-        UserContent::Text(text) if text.trim().is_empty() => return None,
-        UserContent::Text(text) => return Some(Kind::Text { text: text.into() }),
+        UserContent::Text(text) | UserContent::Facts(text) => {
+            return (!text.trim().is_empty()).then(|| Kind::Text { text: text.into() });
+        }
         UserContent::File { media_type, url, filename } => (media_type, url, filename.as_deref()),
     };
     let source = match attached::place(url) {

@@ -126,6 +126,7 @@ impl WireUsage {
             output_tokens,
             total_tokens: input_tokens.saturating_add(output_tokens),
             cached_input_tokens,
+            cache_write_tokens: self.cache_creation_input_tokens.unwrap_or(0),
             reasoning_tokens: self
                 .output_tokens_details
                 .and_then(|details| details.thinking_tokens)

@@ -89,6 +89,7 @@ fn usage(read: usize, written: usize, thought: usize) -> Usage {
         output_tokens: tokens(written),
         total_tokens: tokens(read).saturating_add(tokens(written)),
         cached_input_tokens: 0,
+        cache_write_tokens: 0,
         reasoning_tokens: tokens(thought),
     }
 }
@@ -107,7 +108,7 @@ fn message_bytes(message: &ModelMessage) -> usize {
         ModelMessage::User { content } => content
             .iter()
             .map(|part| match part {
-                UserContent::Text(text) => text.len(),
+                UserContent::Text(text) | UserContent::Facts(text) => text.len(),
                 UserContent::File { filename, .. } => filename.as_ref().map_or(0, String::len),
             })
             .sum(),

@@ -51,7 +51,7 @@ fn spoken(message: &ModelMessage) -> (Said, bool) {
         .iter()
         .filter_map(|part| match part {
             UserContent::Text(text) => Some(text.as_str()),
-            UserContent::File { .. } => None,
+            UserContent::Facts(_) | UserContent::File { .. } => None,
         })
         .collect();
     (Said::new(&texts.join("\n")), content.iter().any(|part| matches!(part, UserContent::File { .. })))

@@ -104,6 +104,7 @@ impl From<WireUsage> for Usage {
                 .total_token_count
                 .unwrap_or_else(|| input_tokens.saturating_add(output_tokens)),
             cached_input_tokens: count(usage.cached_content_token_count),
+            cache_write_tokens: 0,
             reasoning_tokens,
         }
     }

@@ -9,7 +9,6 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
-use http_body_util::Full;
 use parking_lot::Mutex;
 use tokio::{task::JoinSet, time::Instant};
 use url::Url;
@@ -17,7 +16,7 @@ use url::Url;
 use super::{
     SetupError,
     connect::Route,
-    exchange::{Connection, Response},
+    exchange::{Connection, Response, Unanswered},
 };
 use crate::{
     model::{ModelError, TimeLimit},
@@ -162,13 +161,6 @@ impl Request {
         self
     }
 
-    /// All of them at once, in place of what was there.
-    #[must_use]
-    pub fn headers(mut self, headers: HeaderMap) -> Self {
-        self.headers = headers;
-        self
-    }
-
     #[must_use]
     pub fn body(mut self, body: Bytes) -> Self {
         self.body = body;
@@ -177,44 +169,44 @@ impl Request {
 
     /// One attempt; a connection that turns out to be closed already is no attempt.
     pub(super) async fn send(self) -> Result<Response, ModelError> {
-        let request = self.write()?;
+        let head = self.head();
         if let Some(connection) = self.client.take_idle() {
-            match connection.exchange(request.clone(), self.client.clone()).await {
-                Err(error) if error.is_canceled() || error.is_incomplete_message() || error.is_closed() => {
-                    tracing::debug!("a kept connection was closed by the server");
-                }
-                result => return result.map_err(|error| cut(&error)),
+            match connection.exchange(head.clone(), &self.body, self.client.clone()).await {
+                Ok(response) => return Ok(response),
+                Err(Unanswered::Broken) => return Err(ModelError::Cut),
+                Err(Unanswered::Closed) => tracing::debug!("a kept connection was closed by the server"),
             }
         }
         let connection = self.client.open().await?;
-        connection.exchange(request, self.client.clone()).await.map_err(|error| cut(&error))
+        connection.exchange(head, &self.body, self.client.clone()).await.map_err(|_| ModelError::Cut)
     }
 
-    fn write(&self) -> Result<http::Request<Full<Bytes>>, ModelError> {
+    fn head(&self) -> Vec<u8> {
         let shared = &self.client.shared;
-        let mut request = http::Request::new(Full::new(self.body.clone()));
-        *request.method_mut() = self.method.clone();
         let forwards = shared.route.forwards();
-        let uri = match forwards {
-            Some(_) => format!("{}{}", shared.origin.to_string().trim_end_matches('/'), self.path).parse(),
-            None => self.path.parse(),
-        };
-        *request.uri_mut() = uri.map_err(|_| ModelError::Unreachable)?;
-        let headers = request.headers_mut();
-        headers.insert(header::HOST, shared.host.clone());
-        headers.insert(
-            header::USER_AGENT,
-            HeaderValue::from_static(concat!("concertino/", env!("CARGO_PKG_VERSION"))),
-        );
-        if let Some(Some(authorization)) = forwards {
-            headers.insert(header::PROXY_AUTHORIZATION, authorization.clone());
+        let mut head = self.method.as_str().as_bytes().to_vec();
+        head.push(b' ');
+        if forwards.is_some() {
+            head.extend_from_slice(shared.origin.to_string().trim_end_matches('/').as_bytes());
         }
-        headers.extend(self.headers.clone());
-        Ok(request)
+        head.extend_from_slice(self.path.as_bytes());
+        head.extend_from_slice(b" HTTP/1.1\r\n");
+        let mut field = |name: &HeaderName, value: &[u8]| {
+            head.extend_from_slice(name.as_str().as_bytes());
+            head.extend_from_slice(b": ");
+            head.extend_from_slice(value);
+            head.extend_from_slice(b"\r\n");
+        };
+        field(&header::HOST, shared.host.as_bytes());
+        field(&header::USER_AGENT, concat!("concertino/", env!("CARGO_PKG_VERSION")).as_bytes());
+        field(&header::CONTENT_LENGTH, self.body.len().to_string().as_bytes());
+        if let Some(Some(authorization)) = forwards {
+            field(&header::PROXY_AUTHORIZATION, authorization.as_bytes());
+        }
+        for (name, value) in &self.headers {
+            field(name, value.as_bytes());
+        }
+        head.extend_from_slice(b"\r\n");
+        head
     }
-}
-
-fn cut(error: &hyper::Error) -> ModelError {
-    tracing::debug!(%error, "a model's server gave no answer");
-    ModelError::Cut
 }

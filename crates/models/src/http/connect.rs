@@ -3,8 +3,6 @@
 use std::time::Duration;
 
 use http::{HeaderValue, Uri};
-use http_body_util::Full;
-use hyper::client::conn::http1;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
     client::{
@@ -13,13 +11,9 @@ use hyper_util::{
     },
     rt::TokioIo,
 };
-use tokio::io::{AsyncRead, AsyncWrite};
 use tower::{Service, ServiceExt};
 
 use super::{SetupError, exchange::Connection};
-
-/// How much of a request's head or an answer is held at once; larger bodies go through in pieces.
-const BUFFER: usize = 16 * 1024;
 
 /// Where connections go and what lies between.
 pub(super) enum Route {
@@ -73,18 +67,12 @@ impl Route {
     }
 
     pub(super) async fn open(&self, origin: &Uri) -> Result<Connection, BoxError> {
-        match self {
-            Self::Plain(connector) => {
-                let stream = call(connector, origin).await?;
-                shake_hands(stream.into_inner()).await
-            }
-            Self::Forwarded { connector, proxy, .. } => {
-                let stream = call(connector, proxy).await?;
-                shake_hands(stream.into_inner()).await
-            }
-            Self::Encrypted(connector) => shake_hands(TokioIo::new(call(connector, origin).await?)).await,
-            Self::Tunnelled(connector) => shake_hands(TokioIo::new(call(connector, origin).await?)).await,
-        }
+        Ok(Connection::new(match self {
+            Self::Plain(connector) => Box::new(call(connector, origin).await?.into_inner()),
+            Self::Forwarded { connector, proxy, .. } => Box::new(call(connector, proxy).await?.into_inner()),
+            Self::Encrypted(connector) => Box::new(TokioIo::new(call(connector, origin).await?)),
+            Self::Tunnelled(connector) => Box::new(TokioIo::new(call(connector, origin).await?)),
+        }))
     }
 }
 
@@ -102,14 +90,4 @@ where
     C::Error: Into<BoxError>,
 {
     connector.clone().oneshot(to.clone()).await.map_err(Into::into)
-}
-
-async fn shake_hands(
-    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-) -> Result<Connection, BoxError> {
-    let (sender, driver) = http1::Builder::new()
-        .max_buf_size(BUFFER)
-        .handshake::<_, Full<bytes::Bytes>>(TokioIo::new(stream))
-        .await?;
-    Ok(Connection::new(sender, Box::pin(driver)))
 }

@@ -231,7 +231,7 @@ fn message(message: &ModelMessage, replay: ReasoningReplay) -> Option<Message<'_
 /// A plain string where there is only text: not every server understands parts.
 fn user_content(content: &[UserContent]) -> Content<'_> {
     let only_text = content.iter().map(|part| match part {
-        UserContent::Text(text) => Some(text.as_str()),
+        UserContent::Text(text) | UserContent::Facts(text) => Some(text.as_str()),
         UserContent::File { .. } => None,
     });
     match only_text.collect::<Option<Vec<_>>>() {
@@ -242,7 +242,9 @@ fn user_content(content: &[UserContent]) -> Content<'_> {
 
 fn user_part(content: &UserContent) -> Part<'_> {
     match content {
-        UserContent::Text(text) => Part::Text { text: text.into(), cache_control: None },
+        UserContent::Text(text) | UserContent::Facts(text) => {
+            Part::Text { text: text.into(), cache_control: None }
+        }
         UserContent::File { media_type, url, filename: _ } if is_image(media_type) => {
             Part::ImageUrl { image_url: ImageUrl { url } }
         }

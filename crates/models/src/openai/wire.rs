@@ -152,6 +152,7 @@ impl From<&WireUsage> for Usage {
                 .or(usage.prompt_cache_hit_tokens)
                 .or(usage.cached_tokens)
                 .unwrap_or(0),
+            cache_write_tokens: 0,
             reasoning_tokens: usage
                 .completion_tokens_details
                 .as_ref()

@@ -148,7 +148,9 @@ fn items(message: &ModelMessage) -> Vec<Item<'_>> {
 
 fn shown(content: &UserContent) -> Content<'_> {
     let (media_type, url, filename) = match content {
-        UserContent::Text(text) => return Content::InputText { text: text.into() },
+        UserContent::Text(text) | UserContent::Facts(text) => {
+            return Content::InputText { text: text.into() };
+        }
         UserContent::File { media_type, url, filename } => (media_type, url, filename.as_deref()),
     };
     if is_image(media_type) {

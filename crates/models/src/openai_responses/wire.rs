@@ -111,6 +111,7 @@ impl From<WireUsage> for Usage {
             output_tokens,
             total_tokens: usage.total_tokens.unwrap_or_else(|| input_tokens.saturating_add(output_tokens)),
             cached_input_tokens: usage.input_tokens_details.and_then(|it| it.cached_tokens).unwrap_or(0),
+            cache_write_tokens: 0,
             reasoning_tokens: usage.output_tokens_details.and_then(|it| it.reasoning_tokens).unwrap_or(0),
         }
     }

@@ -118,6 +118,13 @@ pub struct Price {
     pub cache_write: Option<f64>,
 }
 
+impl From<Price> for protocol::Price {
+    fn from(price: Price) -> Self {
+        let Price { input, output, cached_input, cache_write } = price;
+        Self { input, output, cached_read: cached_input, cached_write: cache_write }
+    }
+}
+
 /// What can be adjusted or attached. Never used to choose a model: that is what tags are for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]

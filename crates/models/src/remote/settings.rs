@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use protocol::Price;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -88,6 +89,8 @@ pub struct ModelSettings {
     pub prompt_cache: PromptCache,
     pub reasoning_replay: ReasoningReplay,
     pub limits: Limits,
+    /// What a million tokens cost, where it is known.
+    pub price: Option<Price>,
 }
 
 impl ModelSettings {
@@ -104,6 +107,7 @@ impl ModelSettings {
             prompt_cache: PromptCache::default(),
             reasoning_replay: ReasoningReplay::default(),
             limits: Limits::default(),
+            price: None,
         }
     }
 }

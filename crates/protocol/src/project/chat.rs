@@ -13,6 +13,10 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
     Some(match event {
         SessionEvent::HistoryPlanted { .. }
         | SessionEvent::MessageAccepted { .. }
+        | SessionEvent::PrefaceWritten { .. }
+        | SessionEvent::MessageQueued { .. }
+        | SessionEvent::QueueLeft { .. }
+        | SessionEvent::ArtifactKept { .. }
         | SessionEvent::RunStarted { .. }
         | SessionEvent::RunEnded { .. }
         | SessionEvent::ModelCalled { .. } => return None,

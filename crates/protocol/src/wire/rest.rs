@@ -47,6 +47,14 @@ pub struct SessionInfo {
     pub chat_model_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chat_model_source: Option<String>,
+    /// How many messages wait behind the run; see `GET /api/chat/{id}/queue`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub queued: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,9 +5,9 @@
 //! after their answer; every call is settled when the frame closes.
 
 use protocol::{
-    AgentRef, ApprovalId, FinishReason, FrameEnd, LogEntry, MessageId, MessageRef, Part, ProviderMetadata,
-    Role, RunEnd, RunId, SegmentKind, Seq, SessionEvent, Source, Timestamp, ToolCall, ToolCallId,
-    ToolOutcome, UiMessage, Usage, run::RunOptions,
+    AgentRef, ApprovalId, Artifact, ArtifactId, FinishReason, FrameEnd, LogEntry, MessageId, MessageRef,
+    Part, ProviderMetadata, QueueExit, Role, RunEnd, RunId, SegmentKind, Seq, SessionEvent, Source,
+    Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage, run::RunOptions,
 };
 use serde_json::{Map, Value, json};
 
@@ -102,6 +102,7 @@ impl Writer {
             },
             revision: 0,
             parent: None,
+            facts: None,
         });
         let (run, message) = (self.run.clone(), self.message.clone());
         let options = RunOptions::default();
@@ -231,6 +232,7 @@ impl Writer {
                 message: message.clone(),
                 call: id.clone(),
                 tool: tool.clone(),
+                written: None,
             });
             for delta in content::cut(&mut self.rng, &raw, 5) {
                 events.push(SessionEvent::ToolInputDelta {
@@ -274,8 +276,36 @@ impl Writer {
         for _ in 0..self.rng.pick(&[0, 0, 0, 1, 3]).to_owned() {
             events.push(self.data());
         }
+        if self.rng.percent(10) {
+            events.push(self.beside(call));
+        }
         events.push(self.settled(call));
         events
+    }
+
+    /// What the log holds and no stream tells: a file that the call made, a message that waits, one that waits no longer.
+    fn beside(&mut self, call: &ToolCallId) -> SessionEvent {
+        let waiting = MessageId::new("waiting");
+        match self.rng.below(3) {
+            0 => {
+                let artifact = Artifact {
+                    id: ArtifactId::new("art_1"),
+                    name: content::text(&mut self.rng, 1),
+                    media_type: "text/plain".to_owned(),
+                    bytes: 7,
+                    tool_call_id: Some(call.clone()),
+                };
+                SessionEvent::ArtifactKept { message: self.message.clone(), artifact }
+            }
+            1 => {
+                let text = content::text(&mut self.rng, 2);
+                let parts = vec![Part::Text { text, state: None }];
+                let message = UiMessage { id: waiting, role: Role::User, metadata: None, parts };
+                let options = Box::new(RunOptions::default());
+                SessionEvent::MessageQueued { message, edits: None, after: None, options }
+            }
+            _ => SessionEvent::QueueLeft { queued: waiting, why: QueueExit::Withdrawn },
+        }
     }
 
     fn data(&mut self) -> SessionEvent {
@@ -336,9 +366,13 @@ impl Writer {
         let message = self.message.clone();
         self.write(SessionEvent::ModelCalled {
             message,
+            run: None,
+            agent: vec!["general".to_owned()],
             model: "demo/demo".to_owned(),
             usage,
+            cost: None,
             duration_ms: 12,
+            failed: false,
         });
     }
 

@@ -14,6 +14,6 @@ pub(crate) async fn post(
 ) -> Result<Response, ApiError> {
     let bytes = body::read(&state.settings, &headers, body).await?;
     let request = parse::request(&bytes, principal.workspace)?;
-    let viewer = state.engine.send(request).await?;
-    Ok(sse::response(&state, viewer))
+    let following = state.engine.send(request).await?;
+    Ok(sse::response(&state, following))
 }

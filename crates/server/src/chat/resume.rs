@@ -19,7 +19,7 @@ pub(super) async fn resume(
     // A `Last-Event-ID` that is no number of ours means: from the beginning.
     let after = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.trim().parse().ok());
     Ok(match state.engine.watch(principal.workspace, session, after).await? {
-        Some(viewer) => sse::response(state, viewer),
+        Some(viewer) => sse::response(state, viewer.into()),
         None => StatusCode::NO_CONTENT.into_response(),
     })
 }

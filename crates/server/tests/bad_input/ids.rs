@@ -55,7 +55,9 @@ async fn a_path_that_is_not_text_is_refused_with_a_code() {
 #[tokio::test]
 async fn a_query_of_wrong_shape_is_refused_with_a_code() {
     let app = app().await;
-    for query in ["limit=0", "limit=201", "limit=many", "limit=-1", "cursor=nonsense", "limit=1&limit=2"] {
+    for query in
+        ["limit=0", "limit=201", "limit=many", "limit=-1", "limit=1001", "cursor=nonsense", "limit=1&limit=2"]
+    {
         app.get(&format!("/api/sessions?{query}")).await.assert_problem(ErrorCode::InvalidMessage);
     }
     works(&app).await;

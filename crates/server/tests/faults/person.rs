@@ -187,7 +187,8 @@ impl Person {
 
     /// Loads the page anew. A chat that was never stored keeps what the tab shows.
     pub async fn reload(&mut self) {
-        let answer = self.ask("GET", &self.chat.path("messages"), None, &[ErrorCode::SessionNotFound]).await;
+        let path = format!("{}?limit=1000", self.chat.path("messages"));
+        let answer = self.ask("GET", &path, None, &[ErrorCode::SessionNotFound]).await;
         if answer.status == 200 {
             let history: Vec<UiMessage> = serde_json::from_str(&answer.body).unwrap();
             self.chat.set_messages(|messages| *messages = history);

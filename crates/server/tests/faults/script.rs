@@ -19,6 +19,9 @@ use crate::{
     person::{Heard, Person, up_to},
 };
 
+/// More than a message may hold of a tool's output.
+const LONG: usize = 60_000;
+
 pub struct Stage {
     pub app: TestApp,
     pub person: Person,
@@ -52,7 +55,9 @@ impl Stage {
         self.other_branch().await;
         self.stop().await;
         self.stop_a_question().await;
+        self.queue().await;
         self.resume().await;
+        self.long_output().await;
         self.answer_from_elsewhere().await;
         self.look_around().await;
         self.plant().await;
@@ -124,6 +129,53 @@ impl Stage {
     async fn halt(&mut self) {
         let path = self.person.chat.path("stop");
         self.person.ask("POST", &path, None, &[ErrorCode::SessionNotFound]).await;
+    }
+
+    /// A message waits behind a run, which is stopped by its name; then it begins.
+    async fn queue(&mut self) {
+        let (id, later) = (self.person.next_id(), self.person.next_id());
+        let chat = self.person.chat.clone();
+        for _ in 0..100 {
+            let response = bounded("a run to wait behind", chat.open(&up_to(&chat, &id, "wait"))).await;
+            let Ok(mut first) = self.person.open(response).await else {
+                self.halt().await;
+                self.person.reload().await;
+                continue;
+            };
+            let mut more = true;
+            while more && !first.text().contains("Working") {
+                more = bounded("the first word", first.next(&chat, false)).await;
+            }
+            let mut body = up_to(&chat, &later, "talk");
+            body["whenBusy"] = json!("queue");
+            let waiting = bounded("a place to wait", chat.open(&body)).await;
+            let stop = Some(json!({ "messageId": id }));
+            self.person.ask("POST", &chat.path("stop"), stop, &[ErrorCode::SessionNotFound]).await;
+            while more {
+                more = bounded("the end after a stop", first.next(&chat, false)).await;
+            }
+            self.person.conclude(first);
+            let heard = self.person.hear(waiting, false).await;
+            if let Heard::Stream { message, end: Chunk::Finish { .. }, .. } = heard {
+                self.is_right(&message, "Hello there.").await;
+                return self.person.reload().await;
+            }
+            self.halt().await;
+            self.person.reload().await;
+        }
+        panic!("nothing could wait");
+    }
+
+    /// A tool's output that is too long for a message, and the file it is kept in.
+    async fn long_output(&mut self) {
+        self.says("long", "That was long.").await;
+        let path = format!("/api/artifacts?chatId={}", self.person.chat.id);
+        let list = self.person.ask("GET", &path, None, &[]).await.json();
+        // A file that could not be written is none; the preview was shown all the same.
+        if let Some(id) = list["artifacts"][0]["id"].as_str() {
+            let file = self.person.ask("GET", &format!("/api/artifacts/{id}"), None, &[]).await;
+            assert_eq!(file.body.len(), LONG + r#"{"echoed":""}"#.len());
+        }
     }
 
     /// A stop takes a question back that waits.
@@ -251,6 +303,8 @@ pub fn model(gate: &Gate) -> Scripted {
             ("approve", _) => says("Settled."),
             ("client", 0) => calls("t1", "conf_client", json!({ "question": "Which colour?" })),
             ("client", _) => says("Thank you."),
+            ("long", 0) => calls("t1", "conf_echo", json!({ "text": "x".repeat(LONG) })),
+            ("long", _) => says("That was long."),
             ("plan", 0) => calls("t1", "update-plan", plan("full")),
             ("plan", 1) => calls("t2", "update-plan", plan("patch")),
             ("plan", _) => says("Planned."),
@@ -271,7 +325,7 @@ fn last_question(request: &ModelRequest) -> (String, usize) {
     let ModelMessage::User { content } = &*request.messages[place] else { unreachable!() };
     let text = content.iter().find_map(|content| match content {
         UserContent::Text(text) => Some(text.clone()),
-        UserContent::File { .. } => None,
+        UserContent::Facts(_) | UserContent::File { .. } => None,
     });
     let since = request.messages[place..].iter();
     let results = since.filter(|message| matches!(***message, ModelMessage::Tool { .. })).count();

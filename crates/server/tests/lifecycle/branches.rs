@@ -83,6 +83,10 @@ async fn the_history_is_given_in_pages() {
     assert_eq!(page("?limit=3&before=msg_4").await, ["u3", "msg_3", "u4"]);
     assert_eq!(page("?before=u1").await, Vec::<String>::new());
     assert_eq!(page("?limit=0").await, Vec::<String>::new());
+    let link = app.get("/api/chat/chat/messages?limit=4").await.header("link").to_owned();
+    assert_eq!(link, "</api/chat/chat/messages?before=u4&limit=4>; rel=\"next\"");
+    let last = app.get("/api/chat/chat/messages?limit=4&before=u3").await;
+    assert_eq!(last.header("link"), "", "the first message is on this page");
 }
 
 #[tokio::test]

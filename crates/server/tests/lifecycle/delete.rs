@@ -26,16 +26,10 @@ async fn a_deleted_chat_takes_the_messages_that_wait_with_it() {
     let mut turn = app.send("go").await;
     gate.reached().await;
     let body = json!({ "id": "chat", "messages": [testkit::user("w", "later")], "whenBusy": "queue" });
-    let queued = app.main.post(&body);
-    let deleting = async {
-        for _ in 0..20 {
-            tokio::task::yield_now().await;
-        }
-        app.caller.delete("/api/sessions/chat").await
-    };
-    let (refused, deleted) = tokio::join!(queued, deleting);
-    assert_eq!(deleted.status, 204);
-    assert_ne!(refused.status, 200, "a message that waited must not bring the chat back: {refused:?}");
+    let queued = app.main.open(&body).await;
+    assert_eq!(app.caller.delete("/api/sessions/chat").await.status, 204);
+    let gone = testkit::Answer::of(queued).await;
+    assert!(gone.body.contains("There is no such chat."), "{gone:?}");
     assert_eq!(turn.end().await, Chunk::Abort);
     assert_eq!(app.caller.session_ids().await, Vec::<String>::new());
 }

@@ -135,14 +135,10 @@ async fn stop_drops_the_messages_that_wait() {
     let tab = app.chat("chat");
     tab.set_messages(|messages| messages.push(testkit::user("w", "second")));
     let body = tab.body(json!({}), json!({ "whenBusy": "queue" }));
-    let waiting = tab.post(&body);
-    let stopping = async {
-        tokio::task::yield_now().await;
-        app.main.stop().await
-    };
-    let (refused, stopped) = tokio::join!(waiting, stopping);
-    assert_eq!(stopped.status, 200);
-    refused.assert_sentence(ErrorCode::NothingToContinue);
+    let waiting = tab.open(&body).await;
+    assert_eq!(app.main.stop().await.status, 200);
+    let dropped = testkit::Answer::of(waiting).await;
+    assert!(dropped.body.contains("was taken back"), "{dropped:?}");
     assert_eq!(turn.end().await, Chunk::Abort);
     assert_eq!(app.model.requests().len(), 1);
 }

@@ -65,8 +65,8 @@ async fn a_late_viewer_of_a_long_run_gets_the_same_message() {
             Some(after) if stream.seqs[0] > *after => {
                 let told = |chunk: &Chunk<'_>| json!(chunk)["delta"].as_str().map(str::to_owned);
                 let tail: String = stream.chunks.iter().filter_map(told).collect();
-                // Which number each word has: before the first word there are eight events.
-                let expected = match usize::try_from(*after).unwrap().checked_sub(8) {
+                // Which number each word has: before the first word there are nine events.
+                let expected = match usize::try_from(*after).unwrap().checked_sub(9) {
                     Some(skipped) => words[skipped..].concat() + "The end.",
                     None => format!("Long. {sent}"),
                 };

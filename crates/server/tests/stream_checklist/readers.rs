@@ -29,6 +29,7 @@ async fn item_142_a_reader_that_comes_back_at_any_point_has_the_same_parts() {
     let app = TestApp::builder()
         .script(Scripted::new([
             first.then(echo("d", "y")),
+            says("The call that broke off stays so."),
             waits(&gates[4]).then(says("Found")).then(waits(&gates[5])).then(says(" it.")),
         ]))
         .start()

@@ -1,12 +1,12 @@
 //! The tables are folds over the log: what each event means to them, in the same transaction as its row.
 
 use protocol::{
-    MessageId, MessageRef, RunEnd, SessionEvent, Timestamp, UiMessage, event::LogEntry,
+    MessageId, MessageRef, RunEnd, RunId, SessionEvent, Timestamp, UiMessage, event::LogEntry,
     interaction::InteractionStatus,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{interactions, json, signed};
+use super::{artifacts, chain, interactions, json, queue, signed};
 use crate::{SessionKey, StoreError};
 
 /// A history of up to this many messages gets its rows with the event.
@@ -22,6 +22,8 @@ pub(super) struct SessionPatch {
     /// A long history was planted; its rows come later.
     planted: bool,
     planted_child: Option<i64>,
+    /// How many more messages wait than before.
+    queued: i64,
     /// Whether a person would call the session changed.
     changed: bool,
 }
@@ -45,6 +47,11 @@ impl SessionPatch {
                 .prepare_cached("UPDATE sessions SET planted = 0, planted_child = ?2 WHERE key = ?1")?
                 .execute(params![session.0, self.planted_child])?;
         }
+        if self.queued != 0 {
+            connection
+                .prepare_cached("UPDATE sessions SET queued = queued + ?2 WHERE key = ?1")?
+                .execute(params![session.0, self.queued])?;
+        }
         let known = if self.changed || self.last_run.is_some() {
             connection
                 .prepare_cached(
@@ -58,7 +65,7 @@ impl SessionPatch {
                     high_water,
                     at.0,
                     self.leaf,
-                    i64::try_from(self.added).unwrap_or(i64::MAX),
+                    count(self.added),
                     self.title,
                     self.last_run.as_ref().map(MessageId::as_str)
                 ])?
@@ -80,17 +87,33 @@ pub(super) fn apply(
 ) -> Result<(), StoreError> {
     match &entry.event {
         SessionEvent::HistoryPlanted { messages } => plant(connection, session, patch, entry.at, messages),
-        SessionEvent::MessageAccepted { message, revision, parent } => {
+        SessionEvent::MessageAccepted { message, revision, parent, facts } => {
             let parent = match parent {
                 Some(_) if patch.planted => None,
                 Some(parent) => Some(node(connection, session, parent)?),
                 None => None,
             };
             let body = json(message)?;
-            let node = insert_message(connection, session, &message.id, &body, *revision, parent, entry.at)?;
+            let facts = facts.as_ref().map(json).transpose()?;
+            let new = NewMessage { revision: *revision, parent, facts: facts.as_deref() };
+            let node = insert_message(connection, session, &message.id, &body, new, entry.at)?;
             patch.leaf(node, 1);
             patch.planted_child = Some(node);
             patch.title = patch.title.take().or_else(|| title_of(message));
+            Ok(())
+        }
+        SessionEvent::PrefaceWritten { agent, text } => {
+            connection
+                .prepare_cached("UPDATE sessions SET preface = ?2, preface_agent = ?3 WHERE key = ?1")?
+                .execute(params![session.0, text, agent])?;
+            Ok(())
+        }
+        SessionEvent::MessageQueued { .. } => {
+            patch.queued += count(queue::insert(connection, session, entry.seq, &entry.event)?);
+            Ok(())
+        }
+        SessionEvent::QueueLeft { queued, .. } => {
+            patch.queued -= count(queue::remove(connection, session, queued)?);
             Ok(())
         }
         SessionEvent::RunStarted { run, answers, message, options } => {
@@ -140,9 +163,13 @@ pub(super) fn apply(
         SessionEvent::FrameClosed { message, .. } => {
             put_answer(connection, session, patch, message, bodies, entry.at)
         }
-        SessionEvent::ModelCalled { message, model, usage, duration_ms } => {
+        SessionEvent::ModelCalled { message, run, agent, model, usage, cost, duration_ms, failed } => {
             connection
-                .prepare_cached("INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?
+                .prepare_cached(
+                    "INSERT INTO usage (session, seq, at, message, model, input_tokens, output_tokens, total_tokens,
+                       cached_input_tokens, reasoning_tokens, duration_ms, run, agent, cache_write_tokens, cost, failed)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                )?
                 .execute(params![
                     session.0,
                     signed(entry.seq),
@@ -154,7 +181,12 @@ pub(super) fn apply(
                     signed(usage.total_tokens),
                     signed(usage.cached_input_tokens),
                     signed(usage.reasoning_tokens),
-                    signed(*duration_ms)
+                    signed(*duration_ms),
+                    run.as_ref().map(RunId::as_str),
+                    (!agent.is_empty()).then(|| agent.join("/")),
+                    signed(usage.cache_write_tokens),
+                    cost.map(|cost| signed(cost.0)),
+                    failed
                 ])?;
             Ok(())
         }
@@ -163,6 +195,9 @@ pub(super) fn apply(
                 .prepare_cached("INSERT OR REPLACE INTO notes (session, name, data) VALUES (?1, ?2, ?3)")?
                 .execute(params![session.0, name, json(data)?])?;
             Ok(())
+        }
+        SessionEvent::ArtifactKept { message, artifact } => {
+            artifacts::insert(connection, session, message, artifact, entry.at)
         }
         SessionEvent::ApprovalAsked { message, approval, call } => {
             connection
@@ -230,7 +265,8 @@ fn plant(
     }
     let mut parent = None;
     for message in messages {
-        parent = Some(insert_message(connection, session, &message.id, &json(message)?, 0, parent, at)?);
+        let new = NewMessage { parent, ..NewMessage::default() };
+        parent = Some(insert_message(connection, session, &message.id, &json(message)?, new, at)?);
     }
     if let Some(leaf) = parent {
         patch.leaf(leaf, messages.len());
@@ -262,9 +298,18 @@ fn put_answer(
         .prepare_cached("SELECT answers FROM runs WHERE session = ?1 AND message = ?2")?
         .query_row(params![session.0, id.as_str()], |row| row.get(0))
         .optional()?;
-    let node = insert_message(connection, session, id, body, 0, parent, at)?;
+    let new = NewMessage { parent, ..NewMessage::default() };
+    let node = insert_message(connection, session, id, body, new, at)?;
     patch.leaf(node, 1);
     Ok(())
+}
+
+/// What a message's row says beside its content.
+#[derive(Default)]
+pub(super) struct NewMessage<'a> {
+    pub(super) revision: u32,
+    pub(super) parent: Option<i64>,
+    pub(super) facts: Option<&'a str>,
 }
 
 pub(super) fn insert_message(
@@ -272,17 +317,38 @@ pub(super) fn insert_message(
     session: SessionKey,
     id: &MessageId,
     body: &str,
-    revision: u32,
-    parent: Option<i64>,
+    new: NewMessage<'_>,
     at: Timestamp,
 ) -> Result<i64, StoreError> {
+    let spot = match new.parent {
+        Some(parent) => chain::next_of(connection, parent)?,
+        None => None,
+    };
     connection
         .prepare_cached(
-            "INSERT INTO messages (session, id, revision, parent, created_at, body)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO messages (session, id, revision, parent, created_at, body, facts, chain, place)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
-        .execute(params![session.0, id.as_str(), revision, parent, at.0, body])?;
-    Ok(connection.last_insert_rowid())
+        .execute(params![
+            session.0,
+            id.as_str(),
+            new.revision,
+            new.parent,
+            at.0,
+            body,
+            new.facts,
+            spot.map(|spot| spot.chain),
+            spot.map(|spot| spot.place)
+        ])?;
+    let node = connection.last_insert_rowid();
+    if spot.is_none() {
+        chain::begin(connection, session, node, new.parent)?;
+    }
+    Ok(node)
+}
+
+fn count(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
 }
 
 /// A session is called after its first words until somebody gives it a title.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{MessageId, Seq, Timestamp, UiMessage, Usage, event::LogEntry};
+use protocol::{MessageId, Seq, Timestamp, UiMessage, event::LogEntry};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
@@ -11,11 +11,7 @@ use super::{
     apply::{SessionPatch, apply},
     json, parse, signed, unsigned,
 };
-use crate::{
-    Append, Log, Row, SessionKey, StoreError,
-    record::{SessionTarget, UsageTotal},
-    row,
-};
+use crate::{Append, Log, Row, SessionKey, StoreError, record::SessionTarget, row};
 
 #[async_trait]
 impl Log for SqliteStore {
@@ -66,46 +62,26 @@ impl Log for SqliteStore {
             })
             .await
     }
-
-    async fn usage_of_session(&self, key: SessionKey) -> Result<UsageTotal, StoreError> {
-        self.readers
-            .read(move |connection| {
-                Ok(connection
-                    .prepare_cached(
-                        "SELECT count(*), total(input_tokens), total(output_tokens), total(total_tokens),
-                                total(cached_input_tokens), total(reasoning_tokens)
-                         FROM usage WHERE session = ?1",
-                    )?
-                    .query_row([key.0], |row| {
-                        let tokens = |column| row.get::<_, f64>(column).map(|sum| sum as u64);
-                        Ok(UsageTotal {
-                            calls: unsigned(row.get(0)?),
-                            usage: Usage {
-                                input_tokens: tokens(1)?,
-                                output_tokens: tokens(2)?,
-                                total_tokens: tokens(3)?,
-                                cached_input_tokens: tokens(4)?,
-                                reasoning_tokens: tokens(5)?,
-                            },
-                        })
-                    })?)
-            })
-            .await
-    }
 }
 
 /// An append as it will be written.
 struct Text {
-    rows: String,
+    /// Each with its first and its last number.
+    bodies: Vec<(Seq, Seq, String)>,
     messages: Vec<(MessageId, String)>,
 }
 
 impl Text {
     fn of(append: &Append) -> Result<Self, StoreError> {
-        let rows = row::encode(&append.rows)?;
+        let mut bodies = Vec::new();
+        for rows in row::bodies(&append.rows) {
+            if let (Some(first), Some(last)) = (rows.first(), rows.last()) {
+                bodies.push((first.range().0, last.range().1, row::encode(rows)?));
+            }
+        }
         let message = |message: &UiMessage| Ok((message.id.clone(), json(message)?));
         let messages = append.messages.iter().map(message).collect::<Result<_, StoreError>>()?;
-        Ok(Self { rows, messages })
+        Ok(Self { bodies, messages })
     }
 }
 
@@ -122,18 +98,12 @@ fn write(connection: &Connection, append: &Append, text: &Text) -> Result<Sessio
             SessionKey(connection.last_insert_rowid())
         }
     };
-    if let (Some(first), Some(last)) = (append.rows.first(), append.rows.last()) {
+    for (from, to, body) in &text.bodies {
         connection
             .prepare_cached(
                 "INSERT INTO log (session, from_seq, to_seq, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![
-                key.0,
-                signed(first.range().0),
-                signed(last.range().1),
-                append.at.0,
-                text.rows
-            ])?;
+            .execute(params![key.0, signed(*from), signed(*to), append.at.0, body])?;
     }
     let mut patch = SessionPatch::default();
     for row in &append.rows {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node};
+use super::{SqliteStore, apply::node, parse};
 use crate::{MessageRecord, Messages, SessionKey, StoreError};
 
 #[async_trait]
@@ -13,14 +13,15 @@ impl Messages for SqliteStore {
         let id = id.clone();
         self.readers
             .look_up(move |connection| {
-                Ok(connection
+                connection
                     .prepare_cached(
-                        "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body
+                        "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.facts
                          FROM messages m LEFT JOIN messages p ON p.node = m.parent
                          WHERE m.session = ?1 AND m.id = ?2 ORDER BY m.revision DESC LIMIT 1",
                     )?
-                    .query_row(params![key.0, id.as_str()], record)
-                    .optional()?)
+                    .query_row(params![key.0, id.as_str()], |row| Ok(record(row)))
+                    .optional()?
+                    .transpose()
             })
             .await
     }
@@ -73,23 +74,24 @@ fn walk(
         leaf => leaf?,
     };
     let mut statement = connection.prepare_cached(
-        "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.parent
+        "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.facts, m.parent
          FROM messages m LEFT JOIN messages p ON p.node = m.parent WHERE m.node = ?1",
     )?;
     let mut next = Some(leaf);
     let mut branch = Vec::new();
     while let Some(node) = next.filter(|node| stop != Some(*node) && branch.len() < limit as usize) {
-        let (message, parent) = statement.query_row([node], |row| Ok((record(row)?, row.get(6)?)))?;
-        branch.push(message);
+        let (message, parent) = statement.query_row([node], |row| Ok((record(row), row.get(7)?)))?;
+        branch.push(message?);
         next = parent;
     }
     branch.reverse();
     Ok(branch)
 }
 
-fn record(row: &Row<'_>) -> rusqlite::Result<MessageRecord> {
+fn record(row: &Row<'_>) -> Result<MessageRecord, StoreError> {
     let reference = |id: String, revision| MessageRef { id: MessageId::new(id), revision };
     let parent: Option<String> = row.get(2)?;
+    let facts: Option<String> = row.get(6)?;
     Ok(MessageRecord {
         reference: reference(row.get(0)?, row.get(1)?),
         parent: match parent {
@@ -98,5 +100,6 @@ fn record(row: &Row<'_>) -> rusqlite::Result<MessageRecord> {
         },
         created_at: Timestamp(row.get(4)?),
         body: row.get(5)?,
+        facts: facts.map(|facts| parse(&facts)).transpose()?,
     })
 }

@@ -6,7 +6,11 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::StoreError;
 
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite/0001_sessions.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/sqlite/0001_sessions.sql"),
+    include_str!("../../migrations/sqlite/0002_usage_and_facts.sql"),
+    include_str!("../../migrations/sqlite/0003_queue_artifacts_chains.sql"),
+];
 
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     migrate_with(connection, path, MIGRATIONS)
@@ -68,6 +72,22 @@ mod tests {
         assert_eq!(kept, 7);
         let error = migrate_with(&mut connection, &path, &[""]).unwrap_err().to_string();
         assert!(error.contains("version 2"), "{error}");
+    }
+
+    #[test]
+    fn a_ledger_from_before_prices_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let mut connection = Connection::open(&path).unwrap();
+        migrate_with(&mut connection, &path, &MIGRATIONS[..1]).unwrap();
+        connection.execute("INSERT INTO usage VALUES (1, 2, 3, 'm', 'x/y', 10, 5, 15, 3, 1, 7)", []).unwrap();
+        migrate_with(&mut connection, &path, MIGRATIONS).unwrap();
+        let row: (i64, i64, Option<i64>, bool, Option<String>) = connection
+            .query_row("SELECT input_tokens, cache_write_tokens, cost, failed, agent FROM usage", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+            })
+            .unwrap();
+        assert_eq!(row, (10, 0, None, false, None));
     }
 
     #[test]

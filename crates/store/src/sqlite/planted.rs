@@ -5,7 +5,11 @@
 use protocol::{MessageId, SessionEvent, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{SqliteStore, apply::insert_message, json, unsigned};
+use super::{
+    SqliteStore,
+    apply::{NewMessage, insert_message},
+    chain, json, unsigned,
+};
 use crate::{SessionKey, StoreError, row};
 
 const AT_ONCE: usize = 256;
@@ -84,7 +88,8 @@ fn give_rows(
     }
     let mut parent = tail;
     for (id, body) in messages {
-        parent = Some(insert_message(connection, key, id, body, 0, parent, at)?);
+        let new = NewMessage { parent, ..NewMessage::default() };
+        parent = Some(insert_message(connection, key, id, body, new, at)?);
     }
     let done = (!is_last).then_some(i64::try_from(from + messages.len()).unwrap_or(i64::MAX));
     connection
@@ -94,6 +99,9 @@ fn give_rows(
         connection
             .prepare_cached("UPDATE messages SET parent = ?2 WHERE node = ?1")?
             .execute(params![child, parent])?;
+        if let (Some(child), Some(parent)) = (child, parent) {
+            chain::hang(connection, key, child, parent)?;
+        }
     }
     Ok(true)
 }

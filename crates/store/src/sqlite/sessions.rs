@@ -1,15 +1,17 @@
 //! Sessions: find, list, rename, choose a branch, delete.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node, runs::status, unsigned};
-use crate::{SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
+use super::{SqliteStore, apply::node, artifacts, chain, runs::status, unsigned};
+use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
 const COLUMNS: &str = "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
-    m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL,
-    r.options ->> 'chatModelId', r.options ->> 'chatModelSource'";
+    m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.queued, s.preface,
+    s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource'";
 const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -91,12 +93,8 @@ impl Sessions for SqliteStore {
         let at = at.clone();
         self.writer
             .write(move |connection| {
-                let mut leaf = node(connection, key, &at)?;
-                let mut newest_child =
-                    connection.prepare_cached("SELECT max(node) FROM messages WHERE parent = ?1")?;
-                while let Some(child) = newest_child.query_row([leaf], |row| row.get::<_, Option<i64>>(0))? {
-                    leaf = child;
-                }
+                let at = node(connection, key, &at)?;
+                let leaf = chain::newest_leaf(connection, key, at)?;
                 connection
                     .prepare_cached("UPDATE sessions SET leaf = ?2 WHERE key = ?1")?
                     .execute(params![key.0, leaf])?;
@@ -109,17 +107,43 @@ impl Sessions for SqliteStore {
     }
 
     async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError> {
-        self.writer
+        let gone = self
+            .writer
             .write(move |connection| {
-                for table in ["messages", "runs", "log", "interactions", "notes", "usage"] {
+                let gone = artifacts::of_session(connection, key)?;
+                for table in [
+                    "messages",
+                    "forks",
+                    "runs",
+                    "log",
+                    "interactions",
+                    "notes",
+                    "usage",
+                    "queue",
+                    "artifacts",
+                ] {
                     connection
                         .prepare_cached(&format!("DELETE FROM {table} WHERE session = ?1"))?
                         .execute([key.0])?;
                 }
                 connection.prepare_cached("DELETE FROM sessions WHERE key = ?1")?.execute([key.0])?;
-                Ok(())
+                Ok(gone)
             })
-            .await
+            .await?;
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let files = Arc::clone(&self.files);
+        artifacts::blocking(move || {
+            for (workspace, id) in gone {
+                // Nobody can reach it any more; what stays is swept at the next start.
+                if let Err(error) = files.remove(&workspace, &id) {
+                    tracing::warn!(%error, "a file of a deleted chat could not be removed");
+                }
+            }
+            Ok(())
+        })
+        .await
     }
 }
 
@@ -128,6 +152,8 @@ fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
     let revision: Option<u32> = row.get(8)?;
     let last_run: Option<String> = row.get(10)?;
     let run_status: Option<String> = row.get(11)?;
+    let preface: Option<String> = row.get(14)?;
+    let preface_agent: Option<String> = row.get(15)?;
     Ok(SessionRecord {
         key: SessionKey(row.get(0)?),
         workspace: WorkspaceId::new(row.get::<_, String>(1)?),
@@ -139,11 +165,13 @@ fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
         active_leaf: leaf.zip(revision).map(|(id, revision)| MessageRef { id: MessageId::new(id), revision }),
         high_water: unsigned(row.get(9)?),
         unsettled: row.get(12)?,
+        queued: row.get(13)?,
         last_run: match last_run.zip(run_status) {
             Some((id, name)) => Some((MessageId::new(id), status(&name)?)),
             None => None,
         },
-        chat_model_id: row.get(13)?,
-        chat_model_source: row.get(14)?,
+        chat_model_id: row.get(16)?,
+        chat_model_source: row.get(17)?,
+        preface: preface.zip(preface_agent).map(|(text, agent)| PrefaceRecord { agent, text }),
     })
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use protocol::{
-    ApprovalId, MessageRef, PrincipalId, RunEnd, SegmentKind, Seq, SessionEvent, SessionId, Timestamp, Usage,
+    ApprovalId, MessageRef, PrincipalId, RunEnd, SegmentKind, Seq, SessionEvent, SessionId, Timestamp,
     WorkspaceId, interaction::InteractionStatus,
 };
 use serde_json::json;
-use store::{NewToken, RunStatus, SessionKey, SessionRecord, Store, StoreError};
+use store::{NewToken, RunStatus, SessionKey, SessionRecord, Store, StoreError, UsageBy};
 use tokio::task::JoinSet;
 
-use crate::{Place, script::*};
+use crate::{Place, ledger::usage, script::*};
 
 fn workspace() -> WorkspaceId {
     WorkspaceId::default_workspace()
@@ -106,7 +106,8 @@ pub async fn text_of_every_kind_survives(place: &Place) {
     let odd = "quote \" back \\ nul \u{0} line\u{2028} bell \u{7} 会话 🦀\r\n{\"type\":\"deltas\"";
     let mut script = Script::new(&store, odd);
     let message = user("ü/'; DROP TABLE messages; --", odd);
-    let accepted = SessionEvent::MessageAccepted { message: message.clone(), revision: 0, parent: None };
+    let accepted =
+        SessionEvent::MessageAccepted { message: message.clone(), revision: 0, parent: None, facts: None };
     let key = script.append(vec![accepted, delta("m", 0, odd), delta("m", 0, &"x".repeat(300_000))]).await;
     let read = store.read_log(key, 0, usize::MAX).await.unwrap();
     assert_eq!(joined(read), joined(script.written.clone()));
@@ -225,52 +226,6 @@ pub async fn the_answer_replaces_itself_when_the_run_goes_on(place: &Place) {
     assert_eq!((session.message_count, session.active_leaf), (2, Some(first("m"))));
     assert_eq!(branch_ids(&store, key, &first("m")).await, ["u.0", "m.0"]);
 }
-
-pub async fn usage_is_added_up_and_notes_keep_the_newest(place: &Place) {
-    let store = place.open();
-    let mut script = Script::new(&store, "s");
-    let key = script.ask("u", None, "m").await;
-    let usage = Usage {
-        input_tokens: 10,
-        output_tokens: 5,
-        total_tokens: 15,
-        cached_input_tokens: 3,
-        reasoning_tokens: 1,
-    };
-    let called =
-        || SessionEvent::ModelCalled { message: id("m"), model: "x/y".into(), usage, duration_ms: 7 };
-    let pushed = |name: &str, data: i32, transient| SessionEvent::DataPushed {
-        message: id("m"),
-        name: name.to_owned(),
-        id: None,
-        data: json!({ "n": data }),
-        transient,
-    };
-    let events = vec![
-        called(),
-        pushed("plan", 1, false),
-        called(),
-        pushed("plan", 2, false),
-        pushed("other", 3, false),
-    ];
-    script.append(events).await;
-    script.append(vec![pushed("plan", 9, true)]).await;
-    let total = store.usage_of_session(key).await.unwrap();
-    assert_eq!((total.calls, total.usage.input_tokens, total.usage.reasoning_tokens), (2, 20, 2));
-    assert_eq!(
-        store.latest_data(key, "plan").await.unwrap(),
-        Some(json!({ "n": 2 })),
-        "transient is not kept"
-    );
-    assert_eq!(store.latest_data(key, "other").await.unwrap(), Some(json!({ "n": 3 })));
-    assert_eq!(store.latest_data(key, "none").await.unwrap(), None);
-    let mut empty = Script::new(&store, "t");
-    let empty = empty.ask("u", None, "m").await;
-    assert_eq!(store.usage_of_session(empty).await.unwrap().calls, 0);
-    assert_eq!(store.latest_data(empty, "plan").await.unwrap(), None);
-}
-
-// --- approvals
 
 pub async fn an_approval_is_asked_and_answered_once(place: &Place) {
     let store = place.open();
@@ -491,7 +446,7 @@ pub async fn a_deleted_session_leaves_nothing(place: &Place) {
     assert_eq!(store.interaction(&workspace(), &ApprovalId::new("p")).await.unwrap(), None);
     assert_eq!(store.interactions_of_message(key, &id("o")).await.unwrap(), []);
     assert_eq!(store.read_log(key, 0, usize::MAX).await.unwrap(), []);
-    assert_eq!(store.usage_of_session(key).await.unwrap().calls, 0);
+    assert_eq!(usage(&store, "s", UsageBy::Session).await, []);
     store.delete_session(key).await.unwrap();
     assert_eq!(branch_ids(&store, kept.key(), &first("m")).await, ["u.0", "m.0"], "the neighbour stays");
 }

@@ -120,7 +120,7 @@ pub fn assistant(name: &str, text: &str) -> UiMessage {
 
 pub fn accepted(name: &str, revision: u32, parent: Option<MessageRef>) -> SessionEvent {
     let message = user(name, &format!("{name} in version {revision}"));
-    SessionEvent::MessageAccepted { message, revision, parent }
+    SessionEvent::MessageAccepted { message, revision, parent, facts: None }
 }
 
 pub fn started(message: &str, answers: MessageRef) -> SessionEvent {

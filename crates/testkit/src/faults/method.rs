@@ -17,11 +17,18 @@ pub enum Method {
     Running,
     Interaction,
     InteractionsOfMessage,
+    Queued,
+    SessionsWithQueue,
+    PutFile,
+    OpenFile,
+    SweepFiles,
+    Artifact,
+    Artifacts,
     Append,
     ReadLog,
     IsStored,
     LatestData,
-    UsageOfSession,
+    Usage,
     Token,
     Tokens,
     AddToken,
@@ -29,7 +36,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 31] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -45,11 +52,18 @@ impl Method {
         Self::Running,
         Self::Interaction,
         Self::InteractionsOfMessage,
+        Self::Queued,
+        Self::SessionsWithQueue,
+        Self::PutFile,
+        Self::OpenFile,
+        Self::SweepFiles,
+        Self::Artifact,
+        Self::Artifacts,
         Self::Append,
         Self::ReadLog,
         Self::IsStored,
         Self::LatestData,
-        Self::UsageOfSession,
+        Self::Usage,
         Self::Token,
         Self::Tokens,
         Self::AddToken,
@@ -72,6 +86,11 @@ impl Method {
             | Self::RunAnswering
             | Self::Interaction
             | Self::InteractionsOfMessage
+            | Self::Queued
+            | Self::PutFile
+            | Self::OpenFile
+            | Self::Artifact
+            | Self::Artifacts
             | Self::Append
             | Self::ReadLog
             | Self::IsStored
@@ -79,7 +98,9 @@ impl Method {
             | Self::Token => true,
             Self::SessionByKey
             | Self::Running
-            | Self::UsageOfSession
+            | Self::SessionsWithQueue
+            | Self::SweepFiles
+            | Self::Usage
             | Self::Tokens
             | Self::AddToken
             | Self::RemoveToken => false,

@@ -1,16 +1,17 @@
 //! A store that works like the one inside it, unless a rule says otherwise.
 
-use std::sync::Arc;
+use std::{fs::File, sync::Arc};
 
 use async_trait::async_trait;
 use protocol::{
-    ApprovalId, MessageId, MessageRef, Seq, SessionId, Timestamp, WorkspaceId, event::LogEntry,
-    interaction::Interaction,
+    ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, Seq, SessionId, Timestamp, WorkspaceId,
+    event::LogEntry, interaction::Interaction,
 };
 use serde_json::Value;
 use store::{
-    Append, Interactions, Log, MessageRecord, Messages, NewToken, RunRecord, Runs, SessionKey, SessionPage,
-    SessionRecord, Sessions, Store, StoreError, TokenRecord, Tokens, UsageTotal,
+    Append, ArtifactPage, Artifacts, Interactions, Ledger, Log, MessageRecord, Messages, NewToken, Queue,
+    QueuedMessage, RunRecord, Runs, SessionKey, SessionPage, SessionRecord, Sessions, Store, StoreError,
+    TokenRecord, Tokens, UsageQuery, UsageSum,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -147,6 +148,55 @@ impl Interactions for FaultyStore {
 }
 
 #[async_trait]
+impl Queue for FaultyStore {
+    async fn queued(&self, key: SessionKey) -> Result<Vec<QueuedMessage>, StoreError> {
+        self.call(Method::Queued, self.inner.queued(key)).await
+    }
+
+    async fn sessions_with_queue(&self) -> Result<Vec<SessionKey>, StoreError> {
+        self.call(Method::SessionsWithQueue, self.inner.sessions_with_queue()).await
+    }
+}
+
+#[async_trait]
+impl Artifacts for FaultyStore {
+    async fn put_file(
+        &self,
+        workspace: &WorkspaceId,
+        id: &ArtifactId,
+        bytes: Vec<u8>,
+    ) -> Result<(), StoreError> {
+        self.call(Method::PutFile, self.inner.put_file(workspace, id, bytes)).await
+    }
+
+    async fn open_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<File, StoreError> {
+        self.call(Method::OpenFile, self.inner.open_file(workspace, id)).await
+    }
+
+    async fn sweep_files(&self) -> Result<usize, StoreError> {
+        self.call(Method::SweepFiles, self.inner.sweep_files()).await
+    }
+
+    async fn artifact(
+        &self,
+        workspace: &WorkspaceId,
+        id: &ArtifactId,
+    ) -> Result<Option<ArtifactInfo>, StoreError> {
+        self.call(Method::Artifact, self.inner.artifact(workspace, id)).await
+    }
+
+    async fn artifacts(
+        &self,
+        workspace: &WorkspaceId,
+        session: Option<SessionKey>,
+        before: Option<(Timestamp, ArtifactId)>,
+        limit: u32,
+    ) -> Result<ArtifactPage, StoreError> {
+        self.call(Method::Artifacts, self.inner.artifacts(workspace, session, before, limit)).await
+    }
+}
+
+#[async_trait]
 impl Log for FaultyStore {
     async fn append(&self, append: Arc<Append>) -> Result<SessionKey, StoreError> {
         self.call(Method::Append, self.inner.append(append)).await
@@ -168,9 +218,12 @@ impl Log for FaultyStore {
     async fn latest_data(&self, key: SessionKey, name: &str) -> Result<Option<Value>, StoreError> {
         self.call(Method::LatestData, self.inner.latest_data(key, name)).await
     }
+}
 
-    async fn usage_of_session(&self, key: SessionKey) -> Result<UsageTotal, StoreError> {
-        self.call(Method::UsageOfSession, self.inner.usage_of_session(key)).await
+#[async_trait]
+impl Ledger for FaultyStore {
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError> {
+        self.call(Method::Usage, self.inner.usage(query)).await
     }
 }
 

@@ -32,6 +32,11 @@ pub(super) fn pieces(acts: &[Act], pace_ms: u64, size: usize, made: usize, attem
         match act {
             Act::Reason { text } => say(&mut out, text, &|piece| json!({ "reasoning_content": piece })),
             Act::Text { text } => say(&mut out, text, &|piece| json!({ "content": piece })),
+            Act::Fill { bytes } => {
+                const WORDS: &str = "and so on, and so on, ";
+                let text: String = WORDS.chars().cycle().take(*bytes).collect();
+                say(&mut out, &text, &|piece| json!({ "content": piece }));
+            }
             Act::Call { tool, input } => {
                 let index = calls;
                 let id = format!("{}_{}", id_of(input), made + index);

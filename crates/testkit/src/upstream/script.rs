@@ -25,6 +25,10 @@ pub enum Act {
     Text {
         text: String,
     },
+    /// So many bytes of text that need not travel in the script.
+    Fill {
+        bytes: usize,
+    },
     /// Calls of one step are made together. No two calls of a script may have the same tool and input.
     Call {
         tool: String,

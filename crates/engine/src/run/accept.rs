@@ -1,0 +1,59 @@
+//! Whether a call that a model wrote can be made. Nothing has happened yet when it cannot.
+
+use protocol::{ProviderMetadata, ToolCall, ToolCallId, ToolSpec};
+use serde_json::Value;
+use tools::{Approval, Place, Registry};
+
+use super::turn::{Plan, PlannedCall};
+
+/// A call as the model wrote it.
+pub(crate) struct WrittenCall {
+    /// Tells the calls of one answer apart.
+    pub(crate) index: u32,
+    pub(crate) id: ToolCallId,
+    /// The tool that is meant, or the name as it was written where none is.
+    pub(crate) tool: String,
+    pub(crate) raw: String,
+    /// What the provider wants back with it.
+    pub(crate) provider: Option<ProviderMetadata>,
+}
+
+/// Why a call cannot be made.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Refusal {
+    pub(crate) input: Value,
+    /// For the model.
+    pub(crate) error: String,
+    /// The tool exists: the model is asked once more for the same call.
+    pub(crate) can_be_corrected: bool,
+}
+
+/// The tool that a name means, among those on offer.
+pub(crate) fn meant<'a>(offered: &'a [ToolSpec], written: &str) -> Option<&'a str> {
+    tools::names::resolve(written, offered.iter().map(|spec| spec.name.as_str()))
+}
+
+pub(crate) fn accept(
+    registry: &Registry,
+    offered: &[ToolSpec],
+    call: &WrittenCall,
+) -> Result<PlannedCall, Refusal> {
+    let refuse = |input: Value, error: String, can_be_corrected| Refusal { input, error, can_be_corrected };
+    let raw = || Value::String(call.raw.clone());
+    let Some(tool) = registry.get(&call.tool).filter(|_| offered.iter().any(|spec| spec.name == call.tool))
+    else {
+        let names = offered.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>().join(", ");
+        let error = format!("There is no tool named \"{}\". The tools are: {names}.", call.tool);
+        return Err(refuse(raw(), error, false));
+    };
+    let input = tools::read_arguments(&*tool, &call.raw).map_err(|error| refuse(raw(), error, true))?;
+    let plan = match tool.clone().prepare(&input) {
+        Err(error) => return Err(refuse(input, error.to_string(), true)),
+        Ok(_) if tool.place() == Place::Client => Plan::Wait,
+        Ok(prepared) => match prepared.approval {
+            Approval::Ask => Plan::Ask,
+            Approval::NotNeeded => Plan::Run,
+        },
+    };
+    Ok(PlannedCall { call: ToolCall { id: call.id.clone(), name: call.tool.clone(), input }, plan })
+}

@@ -1,0 +1,138 @@
+//! The one chance to correct calls that cannot be made: the model is shown each with its error and the schema, and asked
+//! for that call alone. What it answers replaces the call; the attempt leaves no trace in what the model reads later.
+//!
+//! Nothing of this can end a run: a model that fails here, or answers something else, leaves the refusals as they are.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use models::{ModelEvent, ModelMessage, ModelRequest};
+
+use super::{
+    accept::{Refusal, WrittenCall, accept, meant},
+    bill::Bill,
+    drive::{RunCtx, RunStop},
+    frame::Frame,
+    turn::PlannedCall,
+};
+
+/// What of a broken call is shown again.
+const SHOWN: usize = 4_000;
+/// The most argument text that is read of an answer.
+const MOST_BYTES: usize = 2 << 20;
+const MOST_CALLS: usize = 64;
+
+pub(crate) type Verdict = Result<PlannedCall, Refusal>;
+
+/// Asks once for every call that can be corrected, and puts what is accepted in place of its refusal.
+pub(crate) async fn ask_again(
+    run: &RunCtx,
+    frame: &mut Frame,
+    request: ModelRequest,
+    calls: &[WrittenCall],
+    verdicts: &mut [Verdict],
+) -> Result<(), RunStop> {
+    let mut bill = Bill::open();
+    let answer = listen(run, question(run, request, calls, verdicts), &mut bill).await;
+    let mut answered = match answer {
+        Some(answered) => {
+            bill.settle(run, frame)?;
+            answered
+        }
+        None => {
+            bill.break_off(run, frame)?;
+            if run.cancel.is_cancelled() {
+                return Err(RunStop::Cancelled);
+            }
+            return Ok(());
+        }
+    };
+    for (call, verdict) in calls.iter().zip(verdicts.iter_mut()) {
+        let Err(refusal) = verdict else { continue };
+        if !refusal.can_be_corrected {
+            continue;
+        }
+        let Some(place) = answered.iter().position(|(tool, _)| *tool == call.tool) else { continue };
+        let (tool, raw) = answered.remove(place);
+        let again = WrittenCall { index: call.index, id: call.id.clone(), tool, raw, provider: None };
+        match accept(&run.parts.tools, &run.parts.tool_specs, &again) {
+            Ok(planned) => *verdict = Ok(planned),
+            Err(second) => {
+                refusal.error =
+                    format!("{} (You were asked again, and wrote: {})", refusal.error, second.error);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The request that led to the calls, with the calls and what is wrong with each behind it.
+fn question(
+    run: &RunCtx,
+    mut request: ModelRequest,
+    calls: &[WrittenCall],
+    verdicts: &[Verdict],
+) -> ModelRequest {
+    for message in &mut request.messages {
+        let ModelMessage::Tool { call, tool, .. } = &**message else { continue };
+        let Some(place) = calls.iter().position(|written| written.id == *call) else { continue };
+        let text = match &verdicts[place] {
+            Ok(_) => "This call is right and will be made. Do not repeat it.".to_owned(),
+            Err(refusal) if !refusal.can_be_corrected => refusal.error.clone(),
+            Err(refusal) => correction(run, &calls[place], refusal),
+        };
+        let (call, tool) = (call.clone(), tool.clone());
+        *message = Arc::new(ModelMessage::Tool { call, tool, text, is_error: true });
+    }
+    request
+}
+
+fn correction(run: &RunCtx, call: &WrittenCall, refusal: &Refusal) -> String {
+    let schema = run.parts.tools.get(&call.tool).map(|tool| tool.spec().input_schema.to_string());
+    let written = match call.raw.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &call.raw[..end]),
+        None => call.raw.clone(),
+    };
+    format!(
+        "This call was not made: {}\nYou wrote: {written}\nCall `{}` once more with corrected arguments, and nothing \
+         else. They must fit this JSON schema: {}",
+        refusal.error,
+        call.tool,
+        schema.unwrap_or_default()
+    )
+}
+
+/// The calls of the answer, by the tool that is meant; `None` when there is no whole answer.
+async fn listen(run: &RunCtx, request: ModelRequest, bill: &mut Bill) -> Option<Vec<(String, String)>> {
+    let mut stream = run.model.stream(request);
+    let mut calls: Vec<(u32, String, String)> = Vec::new();
+    let mut bytes = 0;
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = run.cancel.cancelled() => return None,
+            event = stream.next() => event?,
+        };
+        match event {
+            Ok(ModelEvent::ToolStarted { index, name, .. }) if calls.len() < MOST_CALLS => {
+                let name = meant(&run.parts.tool_specs, &name).map_or(name.clone(), str::to_owned);
+                calls.push((index, name, String::new()));
+            }
+            Ok(ModelEvent::ToolDelta { index, delta }) => {
+                bytes += delta.len();
+                let call = calls.iter_mut().rfind(|(known, ..)| *known == index);
+                call.filter(|_| bytes <= MOST_BYTES)?.2.push_str(&delta);
+            }
+            Ok(ModelEvent::Usage(more)) => bill.usage += more,
+            Ok(ModelEvent::Finished(_)) => {
+                return Some(calls.into_iter().map(|(_, tool, raw)| (tool, raw)).collect());
+            }
+            // Whatever it says beside the calls is not part of the answer to the person.
+            Ok(_) => {}
+            Err(error) => {
+                tracing::debug!(%error, "the model could not be asked for a corrected call");
+                return None;
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Files of artifacts: one folder per workspace, each file named by its id, readable by its owner only.
+//!
+//! A file is whole or not there: it is written beside its place, synced, and moved. Whoever refers to it does so
+//! afterwards, so a crash leaves at most a file that nobody refers to; [`Files::sweep`] takes those away.
+
+use std::{
+    collections::HashSet,
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use parking_lot::Mutex;
+use protocol::{ArtifactId, WorkspaceId};
+
+pub(crate) struct Files {
+    root: PathBuf,
+    /// What this process wrote, until what others left has been swept.
+    fresh: Mutex<Option<HashSet<ArtifactId>>>,
+}
+
+impl Files {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root, fresh: Mutex::new(Some(HashSet::new())) }
+    }
+
+    /// When this returns, the file survives a crash.
+    pub(crate) fn put(&self, workspace: &WorkspaceId, id: &ArtifactId, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.folder(workspace);
+        make_private(&self.root)?;
+        make_private(&folder)?;
+        let path = folder.join(file_name(id)?);
+        if let Some(fresh) = self.fresh.lock().as_mut() {
+            fresh.insert(id.clone());
+        }
+        let beside = path.with_extension("part");
+        let written = write_whole(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
+        if let Err(error) = written {
+            // What is left of it is of no use; the failure to write is what matters.
+            drop(fs::remove_file(&beside));
+            return Err(error);
+        }
+        File::open(&folder)?.sync_all()
+    }
+
+    pub(crate) fn open(&self, workspace: &WorkspaceId, id: &ArtifactId) -> io::Result<File> {
+        File::open(self.folder(workspace).join(file_name(id)?))
+    }
+
+    pub(crate) fn remove(&self, workspace: &WorkspaceId, id: &ArtifactId) -> io::Result<()> {
+        match fs::remove_file(self.folder(workspace).join(file_name(id)?)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Removes what an earlier process left and nobody knows; gives how many files. Does something once only.
+    pub(crate) fn sweep(&self, is_known: impl Fn(&ArtifactId) -> bool) -> io::Result<usize> {
+        let mut removed = 0;
+        for folder in entries(&self.root)? {
+            for file in entries(&folder)? {
+                let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                let id = ArtifactId::new(name.strip_suffix(".part").unwrap_or(name));
+                let ours = match self.fresh.lock().as_ref() {
+                    Some(fresh) => fresh.contains(&id),
+                    None => return Ok(removed),
+                };
+                if !ours && (name.ends_with(".part") || !is_known(&id)) {
+                    fs::remove_file(&file)?;
+                    removed += 1;
+                }
+            }
+        }
+        *self.fresh.lock() = None;
+        Ok(removed)
+    }
+
+    /// Workspaces have names that people choose: what could mean something to a file system is written as hex.
+    fn folder(&self, workspace: &WorkspaceId) -> PathBuf {
+        let mut name = String::from("w-");
+        for byte in workspace.as_str().bytes() {
+            match byte {
+                b'a'..=b'z' | b'0'..=b'9' | b'-' => name.push(char::from(byte)),
+                other => name.push_str(&format!("_{other:02x}")),
+            }
+        }
+        self.root.join(name)
+    }
+}
+
+/// Only ids that we made are names of files.
+fn file_name(id: &ArtifactId) -> io::Result<&str> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if id.as_str().is_empty() || id.as_str().len() > 100 || !id.as_str().bytes().all(plain) {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "this is no id of a file"));
+    }
+    Ok(id.as_str())
+}
+
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    match folder.parent() {
+        Some(parent) => File::open(parent)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// What lies in a folder; nothing when there is no such folder.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    fn text(files: &Files, workspace: &str, id: &str) -> Option<String> {
+        let mut text = String::new();
+        let mut file = files.open(&WorkspaceId::new(workspace), &ArtifactId::new(id)).ok()?;
+        file.read_to_string(&mut text).unwrap();
+        Some(text)
+    }
+
+    #[test]
+    fn a_file_is_private_and_belongs_to_its_workspace() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::new(folder.path().join("artifacts"));
+        let workspace = WorkspaceId::new("../Über/a");
+        files.put(&workspace, &ArtifactId::new("art_1"), b"one").unwrap();
+        assert_eq!(text(&files, "../Über/a", "art_1").as_deref(), Some("one"));
+        assert_eq!(text(&files, "default", "art_1"), None);
+        assert_eq!(text(&files, "../Über/a", "../art_1"), None);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let path = files.folder(&workspace).join("art_1");
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+        files.remove(&workspace, &ArtifactId::new("art_1")).unwrap();
+        files.remove(&workspace, &ArtifactId::new("art_1")).unwrap();
+        assert_eq!(text(&files, "../Über/a", "art_1"), None);
+    }
+
+    #[test]
+    fn what_a_crash_left_is_swept_and_what_is_known_or_new_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = WorkspaceId::new("default");
+        let before = Files::new(folder.path().to_owned());
+        for id in ["art_known", "art_lost"] {
+            before.put(&workspace, &ArtifactId::new(id), b"x").unwrap();
+        }
+        fs::write(before.folder(&workspace).join("art_half.part"), b"ha").unwrap();
+        let files = Files::new(folder.path().to_owned());
+        files.put(&workspace, &ArtifactId::new("art_new"), b"x").unwrap();
+        assert_eq!(files.sweep(|id| id.as_str() == "art_known").unwrap(), 2);
+        assert_eq!(files.sweep(|_| false).unwrap(), 0, "once only");
+        let mut left: Vec<_> = entries(&files.folder(&workspace)).unwrap();
+        left.sort();
+        let names: Vec<_> = left.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["art_known", "art_new"]);
+    }
+}

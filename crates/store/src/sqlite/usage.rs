@@ -1,0 +1,75 @@
+//! The ledger of model calls: one row each, added up when somebody asks.
+
+use async_trait::async_trait;
+use protocol::{Cost, MessageId, RunId, SessionId, Usage};
+use rusqlite::{Row, params};
+
+use super::{SqliteStore, unsigned};
+use crate::{Ledger, StoreError, UsageBy, UsageQuery, UsageSum};
+
+const SUMS: &str = "count(*), sum(u.failed), sum(u.input_tokens), sum(u.output_tokens), sum(u.total_tokens),
+    sum(u.cached_input_tokens), sum(u.cache_write_tokens), sum(u.reasoning_tokens),
+    coalesce(sum(u.cost), 0), sum(u.cost IS NULL), sum(u.duration_ms)";
+
+#[async_trait]
+impl Ledger for SqliteStore {
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError> {
+        let query = query.clone();
+        self.readers
+            .read(move |connection| {
+                let key = key(query.by);
+                let mut statement = connection.prepare_cached(&format!(
+                    "SELECT {key}, {SUMS} FROM usage u JOIN sessions s ON s.key = u.session
+                     WHERE s.workspace = ?1 AND (?2 IS NULL OR s.id = ?2) AND (?3 IS NULL OR u.run = ?3)
+                       AND (?4 IS NULL OR u.message = ?4) AND (?5 IS NULL OR u.at >= ?5)
+                       AND (?6 IS NULL OR u.at < ?6)
+                     GROUP BY {key} ORDER BY max(u.at) DESC, {key} LIMIT ?7"
+                ))?;
+                let rows = statement.query_map(
+                    params![
+                        query.workspace.as_str(),
+                        query.session.as_ref().map(SessionId::as_str),
+                        query.run.as_ref().map(RunId::as_str),
+                        query.message.as_ref().map(MessageId::as_str),
+                        query.from.map(|from| from.0),
+                        query.until.map(|until| until.0),
+                        query.limit,
+                    ],
+                    sum,
+                )?;
+                Ok(rows.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+}
+
+fn key(by: UsageBy) -> &'static str {
+    match by {
+        UsageBy::QuarterHour => "CAST(u.at / 900000 AS TEXT)",
+        UsageBy::Model => "u.model",
+        UsageBy::Agent => "coalesce(u.agent, '')",
+        UsageBy::Session => "s.id",
+        UsageBy::Run => "coalesce(u.run, '')",
+        UsageBy::Message => "u.message",
+    }
+}
+
+fn sum(row: &Row<'_>) -> rusqlite::Result<UsageSum> {
+    let number = |column| row.get::<_, i64>(column).map(unsigned);
+    Ok(UsageSum {
+        key: row.get(0)?,
+        calls: number(1)?,
+        failed: number(2)?,
+        usage: Usage {
+            input_tokens: number(3)?,
+            output_tokens: number(4)?,
+            total_tokens: number(5)?,
+            cached_input_tokens: number(6)?,
+            cache_write_tokens: number(7)?,
+            reasoning_tokens: number(8)?,
+        },
+        cost: Cost(number(9)?),
+        unpriced: number(10)?,
+        duration_ms: number(11)?,
+    })
+}

@@ -1,0 +1,146 @@
+//! What else is a fold of the log: messages that wait, files that were made, the ends of branches.
+
+use protocol::{
+    Artifact, ArtifactId, MessageRef, QueueExit, RunOptions, SessionEvent, Timestamp, ToolCallId, WorkspaceId,
+};
+use store::{Store, StoreError};
+
+use crate::{Place, script::*};
+
+fn workspace() -> WorkspaceId {
+    WorkspaceId::default_workspace()
+}
+
+fn queued(name: &str) -> SessionEvent {
+    let options = RunOptions { timezone: Some("Asia/Shanghai".to_owned()), ..RunOptions::default() };
+    let message = user(name, "later");
+    SessionEvent::MessageQueued { message, edits: None, after: Some(id("m")), options: Box::new(options) }
+}
+
+fn left(name: &str, why: QueueExit) -> SessionEvent {
+    SessionEvent::QueueLeft { queued: id(name), why }
+}
+
+async fn waiting(store: &dyn Store, script: &Script) -> Vec<String> {
+    let queued = store.queued(script.key()).await.unwrap();
+    let count = store.session_by_key(script.key()).await.unwrap().unwrap().queued;
+    assert_eq!(count as usize, queued.len(), "the session counts what waits");
+    queued.iter().map(|queued| queued.id().to_string()).collect()
+}
+
+pub async fn messages_wait_in_order_until_they_leave(place: &Place) {
+    let store = place.open();
+    let mut script = Script::new(&store, "s");
+    script.ask("u", None, "m").await;
+    assert_eq!(store.sessions_with_queue().await.unwrap(), []);
+    script.append(vec![queued("b")]).await;
+    script.append(vec![queued("a"), queued("c")]).await;
+    script.append(vec![queued("a")]).await;
+    assert_eq!(waiting(&*store, &script).await, ["b", "a", "c"], "each once");
+    assert_eq!(store.sessions_with_queue().await.unwrap(), [script.key()]);
+    let first = store.queued(script.key()).await.unwrap().remove(0);
+    assert_eq!((first.after, first.options.timezone.as_deref()), (Some(id("m")), Some("Asia/Shanghai")));
+    assert_eq!(store.message(script.key(), &id("b")).await.unwrap(), None, "it is no message yet");
+
+    script.append(vec![left("a", QueueExit::Withdrawn)]).await;
+    script.append(vec![left("a", QueueExit::Withdrawn)]).await;
+    assert_eq!(waiting(&*store, &script).await, ["b", "c"]);
+    let store = place.open();
+    assert_eq!(waiting(&*store, &script).await, ["b", "c"], "also after another start");
+    script.finish("m", "done").await;
+    script
+        .append(vec![left("b", QueueExit::Begun), accepted("b", 0, Some(MessageRef::first(id("m"))))])
+        .await;
+    assert_eq!(waiting(&*store, &script).await, ["c"]);
+    store.delete_session(script.key()).await.unwrap();
+    assert_eq!(store.sessions_with_queue().await.unwrap(), []);
+}
+
+fn kept(name: &str) -> SessionEvent {
+    let artifact = Artifact {
+        id: ArtifactId::new(name),
+        name: "报告.txt".to_owned(),
+        media_type: "text/plain".to_owned(),
+        bytes: 3,
+        tool_call_id: Some(ToolCallId::new("call")),
+    };
+    SessionEvent::ArtifactKept { message: id("m"), artifact }
+}
+
+pub async fn files_are_listed_by_session_and_workspace_and_go_with_their_session(place: &Place) {
+    let store = place.open();
+    let mut script = Script::new(&store, "s");
+    script.ask("u", None, "m").await;
+    let mut other = Script::in_workspace(&store, "other", "s");
+    other.ask("u", None, "m").await;
+    for (name, at) in [("art_1", 1_000), ("art_2", 2_000), ("art_3", 2_000)] {
+        store.put_file(&workspace(), &ArtifactId::new(name), b"abc".to_vec()).await.unwrap();
+        script.at = Timestamp(at);
+        script.append(vec![kept(name)]).await;
+    }
+    let mut pages = Vec::new();
+    let mut before = None;
+    loop {
+        let page = store.artifacts(&workspace(), None, before, 2).await.unwrap();
+        pages.push(page.artifacts.iter().map(|info| info.artifact.id.to_string()).collect::<Vec<_>>());
+        before = page.artifacts.last().map(|last| (last.created_at, last.artifact.id.clone()));
+        if !page.more {
+            break;
+        }
+    }
+    assert_eq!(pages, [vec!["art_3", "art_2"], vec!["art_1"]]);
+    let all = store.artifacts(&workspace(), Some(script.key()), None, 9).await.unwrap();
+    assert_eq!(all.artifacts.len(), 3);
+    assert_eq!(all.artifacts[0].created_at, Timestamp(2_000));
+    assert_eq!(store.artifacts(&WorkspaceId::new("other"), None, None, 9).await.unwrap().artifacts, []);
+    let found = store.artifact(&workspace(), &ArtifactId::new("art_1")).await.unwrap().unwrap();
+    assert_eq!((found.artifact.name.as_str(), found.message_id), ("报告.txt", id("m")));
+    let foreign = store.artifact(&WorkspaceId::new("other"), &ArtifactId::new("art_1")).await.unwrap();
+    assert_eq!(foreign, None);
+
+    store.delete_session(script.key()).await.unwrap();
+    assert_eq!(store.artifact(&workspace(), &ArtifactId::new("art_1")).await.unwrap(), None);
+    let gone = store.open_file(&workspace(), &ArtifactId::new("art_1")).await;
+    assert!(matches!(gone, Err(StoreError::Unavailable(_))), "{gone:?}");
+}
+
+pub async fn files_that_nobody_refers_to_are_swept_at_the_next_start(place: &Place) {
+    let store = place.open();
+    let mut script = Script::new(&store, "s");
+    script.ask("u", None, "m").await;
+    for name in ["art_1", "art_2"] {
+        store.put_file(&workspace(), &ArtifactId::new(name), b"abc".to_vec()).await.unwrap();
+    }
+    script.append(vec![kept("art_1")]).await;
+    assert_eq!(store.sweep_files().await.unwrap(), 0, "its event may still come");
+    let store = place.open();
+    assert_eq!(store.sweep_files().await.unwrap(), 1);
+    assert!(store.open_file(&workspace(), &ArtifactId::new("art_1")).await.is_ok());
+    assert!(store.open_file(&workspace(), &ArtifactId::new("art_2")).await.is_err());
+}
+
+pub async fn the_end_of_a_branch_is_where_the_newest_children_lead(place: &Place) {
+    let store = place.open();
+    let mut script = Script::new(&store, "s");
+    // Children of each message, in the order they came; a user's message each, which is all a tree needs.
+    let mut children: Vec<Vec<usize>> = vec![Vec::new()];
+    script.append(vec![accepted("n0", 0, None)]).await;
+    let mut dice: u64 = 7;
+    for node in 1..120 {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let draw = usize::try_from(dice >> 33).unwrap();
+        // Mostly on from the newest, now and then anywhere.
+        let parent = if draw % 4 == 0 { (draw / 4) % node } else { node - 1 };
+        script.append(vec![accepted(&format!("n{node}"), 0, Some(first(&format!("n{parent}"))))]).await;
+        children[parent].push(node);
+        children.push(Vec::new());
+    }
+    for node in 0..120 {
+        let mut leaf = node;
+        while let Some(newest) = children[leaf].last() {
+            leaf = *newest;
+        }
+        let chosen = store.choose_branch(script.key(), &first(&format!("n{node}"))).await.unwrap();
+        assert_eq!(chosen, first(&format!("n{leaf}")), "from n{node}");
+    }
+}
