@@ -35,11 +35,15 @@ pub fn run(command: &mut Command) -> Result<()> {
 
 /// What a command writes to its output; its complaints are part of the error.
 pub fn output_of(command: &mut Command) -> Result<String> {
+    Ok(String::from_utf8_lossy(&output_bytes(command)?).into_owned())
+}
+
+pub fn output_bytes(command: &mut Command) -> Result<Vec<u8>> {
     let output = command.output().with_context(|| format!("{} cannot be started", name_of(command)))?;
     if !output.status.success() {
         bail!("{} failed: {}", name_of(command), String::from_utf8_lossy(&output.stderr).trim());
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    Ok(output.stdout)
 }
 
 /// Everything a command said, and whether it was content.

@@ -1,21 +1,27 @@
 //! `cargo xtask`: the project's own tasks. `cargo xtask test` is what CI runs.
 //!
 //! Every task works on a fresh clone, prints what it does with its time, and leaves nothing outside the target folder
-//! but the packages of `tests/client`.
+//! but the packages of `tests/client` and `web`.
 
 mod bench;
 mod command;
 mod conformance;
 mod dependencies;
+mod fuzz;
 mod licence;
+mod local_model;
 mod mirror;
 mod node;
 mod prepare;
 mod project;
+mod python;
 mod rust_tests;
 mod soak;
 mod steps;
 mod tree;
+mod typescript;
+mod web;
+mod web_tests;
 
 use std::process::ExitCode;
 
@@ -50,6 +56,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Build `web/dist` and the types of the web interface again
+    Web {
+        /// Build nothing: run the checks and tests of the web interface alone
+        #[arg(long)]
+        check: bool,
+    },
     /// List the tasks
     List,
 }
@@ -75,6 +87,8 @@ fn run(task: Task) -> Result<()> {
             steps.conclude(outcome)
         }
         Task::Soak { name } => soak::run(&Project::find()?, name),
+        Task::Web { check: false } => web::build(&Project::find()?),
+        Task::Web { check: true } => check_web(&Project::find()?),
         Task::Bench { smoke: true, .. } => bench::smoke(&Project::find()?),
         Task::Bench { arguments, .. } => bench::run(&Project::find()?, &arguments),
         Task::List => {
@@ -99,8 +113,23 @@ fn every_step(project: &Project, steps: &mut Steps) -> Result<()> {
     })?;
     cheap_checks(project, steps)?;
     expensive_checks(project, steps)?;
+    steps.run("web", |notes| web::check(project, node.as_ref(), notes))?;
     steps.run("tests", |notes| rust_tests::run(project, node.as_ref(), notes))?;
-    steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))
+    steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))?;
+    steps.run("browser", |notes| web_tests::in_browser(project, node.as_ref(), notes))
+}
+
+fn check_web(project: &Project) -> Result<()> {
+    let mut steps = Steps::default();
+    let mut node = None;
+    let outcome = steps
+        .run("prepare", |notes| {
+            node = prepare::everything(project, notes)?;
+            Ok(())
+        })
+        .and_then(|()| steps.run("web", |notes| web::check(project, node.as_ref(), notes)))
+        .and_then(|()| steps.run("browser", |notes| web_tests::in_browser(project, node.as_ref(), notes)));
+    steps.conclude(outcome)
 }
 
 fn cheap_checks(project: &Project, steps: &mut Steps) -> Result<()> {

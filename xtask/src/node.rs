@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use crate::command;
 
 /// The oldest release the client packages run on.
-pub const OLDEST: (u32, u32) = (20, 14);
+pub const OLDEST: (u32, u32) = (20, 19);
 
 pub struct Node {
     program: OsString,
@@ -60,13 +60,26 @@ fn version(said: &str) -> Option<(u32, u32)> {
 
 /// `npm ci`, but only when the lock file is not the one that was installed.
 pub fn install_packages(folder: &Path) -> Result<()> {
+    install(folder, &["ci"])
+}
+
+/// The same for packages that have a part per platform: a lock file made on one platform may lack the parts of others,
+/// which `npm ci` refuses. The versions are those of the lock file all the same, and it is not written.
+pub fn install_platform_packages(folder: &Path) -> Result<()> {
+    install(folder, &["install", "--no-save"])
+}
+
+fn install(folder: &Path, how: &[&str]) -> Result<()> {
     let lock = fs::read(folder.join("package-lock.json")).context("no package-lock.json")?;
     let stamp: PathBuf = folder.join("node_modules/.installed-lock.json");
     if fs::read(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
     command::run(
-        Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder),
+        Command::new("npm")
+            .args(how)
+            .args(["--no-audit", "--no-fund", "--loglevel=error"])
+            .current_dir(folder),
     )?;
     fs::write(&stamp, lock).with_context(|| format!("{} cannot be written", stamp.display()))
 }
@@ -77,7 +90,7 @@ mod tests {
 
     #[test]
     fn versions_are_compared_by_number() {
-        assert_eq!(version("v20.14.0\n"), Some((20, 14)));
+        assert_eq!(version("v20.19.0\n"), Some((20, 19)));
         assert!(version("v9.99.0").unwrap() < OLDEST);
         assert!(version("v22.1.0").unwrap() > OLDEST);
         assert_eq!(version("node"), None);

@@ -9,6 +9,7 @@ use crate::{
     command,
     node::{self, Node},
     project::Project,
+    python,
     steps::Notes,
 };
 
@@ -24,7 +25,7 @@ pub fn everything(project: &Project, notes: &mut Notes) -> Result<Option<Node>> 
         }
     }
     if !command::answers("npm") {
-        notes.skip("the tests with the real client: no npm");
+        notes.skip("the tests with the real client and of the web interface: no npm");
         return Ok(None);
     }
     let client = project.root.join("tests/client");
@@ -33,15 +34,21 @@ pub fn everything(project: &Project, notes: &mut Notes) -> Result<Option<Node>> 
         None => Node::beside(&client)?,
     };
     node::install_packages(&client)?;
+    node::install_platform_packages(&project.root.join("web"))?;
     Ok(Some(node))
 }
 
 fn missing_packages() -> Vec<&'static str> {
     let mut missing = Vec::new();
-    for (program, package) in [("cc", "build-essential"), ("node", "nodejs"), ("npm", "npm")] {
+    for (program, package) in
+        [("cc", "build-essential"), ("node", "nodejs"), ("npm", "npm"), ("chromium", "chromium")]
+    {
         if !command::answers(program) {
             missing.push(package);
         }
+    }
+    if !python::is_there() {
+        missing.extend(["python3", "python3-venv"]);
     }
     missing
 }

@@ -9,6 +9,7 @@ use crate::{
     command::{self, Echo, Said, cargo},
     node::Node,
     project::Project,
+    python,
     steps::Notes,
     tree::rust_files,
 };
@@ -27,6 +28,10 @@ pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<
     }
     if let Some(node) = node {
         tests.env("CONCERTINO_TEST_NODE", node.program());
+    }
+    match python::environment(project, "litellm") {
+        Ok(bin) => drop(tests.env("CONCERTINO_TEST_LITELLM", bin.join("litellm"))),
+        Err(error) => notes.skip(&format!("the adapters against LiteLLM's proxy: {error:#}")),
     }
     let outcome = run_counted(&mut tests, notes);
     show_report(&report, notes)?;

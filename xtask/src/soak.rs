@@ -5,7 +5,10 @@ use std::process::Command;
 use anyhow::Result;
 use clap::ValueEnum;
 
-use crate::{command::cargo, conformance, prepare, project::Project, rust_tests, steps::Steps};
+use crate::{
+    command::cargo, conformance, fuzz, local_model, prepare, project::Project, rust_tests, steps::Steps,
+    web_tests,
+};
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Name {
@@ -19,12 +22,20 @@ pub enum Name {
     Faults,
     /// A run dropped and resumed at every event, by our fold and by the real clients
     Resume,
-    /// 200 runs at once against a server that answers 429 to two thirds of its calls: all finish, in a fair order
-    Scheduler,
+    /// Two hundred random trees of agents against a simple reference, and two hundred stops at any moment
+    Agents,
     /// 10,000 messages beside 10, 10,000 sessions beside 100: the same cost
     Flat,
     /// Slow readers, 10,000 idle sessions, 5,000 live streams: what the server holds
     Memory,
+    /// 200 runs at once against a server that answers 429 to two thirds of its calls: all finish, in a fair order
+    Scheduler,
+    /// Ten minutes of coverage-guided fuzzing for each decoder and for the JSON repair
+    Fuzz,
+    /// A chat with a small model that really runs on this machine
+    LocalModel,
+    /// Half an hour of streaming in a browser: the heap stays what it was
+    Web,
     /// Every test that is marked as too long for the everyday run
     Ignored,
 }
@@ -83,10 +94,12 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             }
             rust_tests::run_counted(&mut tests, notes)
         }),
-        Name::Scheduler => steps.run("scheduler", |notes| {
+        Name::Agents => steps.run("agents", |notes| {
             let mut tests = cargo(project);
-            tests.args(["test", "--package", "server", "--test", "scheduler", "--", "--nocapture"]);
-            tests.env("SCHEDULER_RUNS", std::env::var("SCHEDULER_RUNS").unwrap_or_else(|_| "200".to_owned()));
+            tests.args(["test", "--package", "server", "--test", "agents", "--", "--nocapture"]);
+            for name in ["AGENT_TREES", "AGENT_STOPS"] {
+                tests.env(name, std::env::var(name).unwrap_or_else(|_| "200".to_owned()));
+            }
             rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Flat => steps.run("flat", |notes| {
@@ -97,6 +110,15 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
         Name::Memory => steps.run("memory", |notes| {
             rust_tests::run_counted(release_test(project, "memory").env("MEMORY_LONG", "1"), notes)
         }),
+        Name::Scheduler => steps.run("scheduler", |notes| {
+            let mut tests = cargo(project);
+            tests.args(["test", "--package", "server", "--test", "scheduler", "--", "--nocapture"]);
+            tests.env("SCHEDULER_RUNS", std::env::var("SCHEDULER_RUNS").unwrap_or_else(|_| "200".to_owned()));
+            rust_tests::run_counted(&mut tests, notes)
+        }),
+        Name::Fuzz => steps.run("fuzz", |_| fuzz::run(project)),
+        Name::LocalModel => steps.run("local model", |notes| local_model::run(project, notes)),
+        Name::Web => steps.run("web", |notes| web_tests::soak(project, node.as_ref(), notes)),
         Name::Ignored => steps.run("ignored", |notes| {
             let mut tests = cargo(project);
             tests.args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]);

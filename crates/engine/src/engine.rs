@@ -24,7 +24,10 @@ use tools::Limits;
 
 use crate::{
     EngineError,
+    agents::{AgentRegistry, kit::Kits},
     context::cache::Histories,
+    hooks::Hooks,
+    run::tree::TreeLimits,
     session::{
         actor::{Command, Reply, Stopped},
         flush::Flusher,
@@ -40,6 +43,10 @@ use crate::{
 pub struct EngineSettings {
     pub profile: Profile,
     pub tool_limits: Limits,
+    /// How many sub-agents of a session work and wait at the same time.
+    pub sub_agents: TreeLimits,
+    /// Called around every agent's loop, in this order.
+    pub hooks: Hooks,
 }
 
 /// What the engine is made of; everything that differs between production and tests.
@@ -58,6 +65,8 @@ pub(crate) struct Parts {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) tools: tools::Registry,
     pub(crate) tool_specs: Arc<[ToolSpec]>,
+    pub(crate) agents: Arc<AgentRegistry>,
+    pub(crate) kits: Kits,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) settings: EngineSettings,
@@ -106,11 +115,14 @@ impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let tool = |name: &str| parts.tools.get(name).map(|tool| tool.spec().clone());
         let tool_specs = parts.tools.names().filter_map(tool).collect();
+        let agents = Arc::new(AgentRegistry::new(parts.tools.names()));
         let parts = Arc::new(Parts {
             store: parts.store,
             catalog: parts.catalog,
             tools: parts.tools,
             tool_specs,
+            agents,
+            kits: Kits::default(),
             clock: parts.clock,
             ids: parts.ids,
             settings: parts.settings,
@@ -155,6 +167,13 @@ impl Engine {
 
     /// A message, an edit, a retry or answers; gives the stream of what comes of it, now or when its turn comes.
     pub async fn send(&self, request: SendRequest) -> Result<Following, EngineError> {
+        if self.sub_chat(&request.workspace, &request.session).await?.is_some() {
+            return Err(EngineError::InvalidMessage(
+                "This is the chat of a sub-agent. Say something to it with POST /api/chat/{id}/message, or talk to the \
+                 main chat."
+                    .to_owned(),
+            ));
+        }
         let name = (request.workspace.clone(), request.session.clone());
         self.ask(name.0, name.1, |reply| Command::Send { request: Box::new(request), reply }).await
     }
@@ -166,17 +185,24 @@ impl Engine {
         session: SessionId,
         after: Option<Seq>,
     ) -> Result<Option<Viewer>, EngineError> {
+        if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
+            return self.watch_frame(workspace, owner, frame, after).await;
+        }
         self.ask(workspace, session, |reply| Command::Watch { after, reply }).await
     }
 
     /// Ends the run and takes back what waits, or only what `at` names: a message that waits, or the run that
-    /// answers it. Returns when the run has ended.
+    /// answers it. Returns when the run has ended. A sub-agent's chat ends that agent alone.
     pub async fn stop(
         &self,
         workspace: WorkspaceId,
         session: SessionId,
         at: Option<MessageId>,
     ) -> Result<Stopped, EngineError> {
+        if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
+            let stopped = self.stop_frame(workspace, owner, frame).await?;
+            return Ok(if stopped { Stopped::Cancelled } else { Stopped::Idle });
+        }
         self.ask(workspace, session, |reply| Command::Stop { at, reply }).await
     }
 
@@ -216,14 +242,15 @@ impl Engine {
         found.ok_or(EngineError::ApprovalNotFound)
     }
 
-    /// Makes the branch through this message the active one; gives its leaf.
+    /// Makes the branch through this message (its newest revision unless named) the active one; gives its leaf.
     pub async fn choose_branch(
         &self,
         workspace: WorkspaceId,
         session: SessionId,
         at: MessageId,
+        revision: Option<u32>,
     ) -> Result<MessageRef, EngineError> {
-        self.ask(workspace, session, |reply| Command::Branch { at, reply }).await
+        self.ask(workspace, session, |reply| Command::Branch { at, revision, reply }).await
     }
 
     /// A page of the active branch as JSON messages, oldest first: those before `before`, else the newest. The
@@ -235,6 +262,9 @@ impl Engine {
         before: Option<&MessageId>,
         limit: u32,
     ) -> Result<HistoryPage, EngineError> {
+        if let Some((_, key, frame)) = self.sub_chat(workspace, session).await? {
+            return Ok(HistoryPage { messages: self.frame_history(key, &frame).await?, next_before: None });
+        }
         let record = self.record(workspace, session).await?;
         let leaf = match before {
             Some(id) => {
@@ -249,7 +279,7 @@ impl Engine {
         };
         let first = branch.first().filter(|first| first.parent.is_some());
         let next_before = first.map(|first| first.reference.id.clone());
-        Ok(HistoryPage { messages: branch.into_iter().map(|message| message.body).collect(), next_before })
+        Ok(HistoryPage { messages: self.show(record.key, branch).await?, next_before })
     }
 
     async fn visible_leaf(&self, record: &SessionRecord) -> Result<Option<MessageRef>, EngineError> {
@@ -268,7 +298,9 @@ impl Engine {
         workspace: &WorkspaceId,
         session: &SessionId,
     ) -> Result<SessionInfo, EngineError> {
-        Ok(info(self.record(workspace, session).await?))
+        let record = self.record(workspace, session).await?;
+        let pinned = !self.parts.store.pinned(&[record.key]).await?.is_empty();
+        Ok(info(record, pinned))
     }
 
     pub async fn sessions(
@@ -284,7 +316,7 @@ impl Engine {
             .last()
             .filter(|_| page.more)
             .map(|last| format!("{}-{}", last.updated_at.0, last.key.0));
-        Ok(SessionList { sessions: page.sessions.into_iter().map(info).collect(), next_cursor })
+        Ok(SessionList { sessions: self.infos(page.sessions).await?, next_cursor })
     }
 
     pub async fn rename(
@@ -328,6 +360,11 @@ impl Engine {
         self.parts.catalog.list(filter)
     }
 
+    /// The agents a person can talk to and delegate to.
+    pub fn agents(&self) -> &Arc<AgentRegistry> {
+        &self.parts.agents
+    }
+
     pub fn tool_specs(&self) -> &[ToolSpec] {
         &self.parts.tool_specs
     }
@@ -360,7 +397,7 @@ impl Engine {
         Ok(record)
     }
 
-    async fn ask<T>(
+    pub(crate) async fn ask<T>(
         &self,
         workspace: WorkspaceId,
         session: SessionId,
@@ -372,7 +409,7 @@ impl Engine {
     }
 }
 
-fn info(record: SessionRecord) -> SessionInfo {
+pub(crate) fn info(record: SessionRecord, pinned: bool) -> SessionInfo {
     let (status, last_run) = match record.last_run {
         None => (SessionStatus::Idle, None),
         Some((_, RunStatus::Running)) => (SessionStatus::Running, None),
@@ -388,9 +425,10 @@ fn info(record: SessionRecord) -> SessionInfo {
         status,
         last_run,
         active_leaf: record.active_leaf.map(|leaf| leaf.id),
+        queued: record.queued,
         chat_model_id: record.chat_model_id,
         chat_model_source: record.chat_model_source,
-        queued: record.queued,
+        pinned,
     }
 }
 

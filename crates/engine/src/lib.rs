@@ -9,14 +9,18 @@ mod artifacts;
 mod context;
 mod engine;
 mod error;
+pub mod hooks;
 mod run;
 mod session;
+mod shelf;
+mod sub_chat;
 mod system;
 mod usage;
 
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};
 pub use error::EngineError;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
+pub use run::tree::TreeLimits;
 pub use session::{
     actor::Stopped,
     following::Following,

@@ -3,8 +3,10 @@
 pub(crate) mod actor;
 mod answer;
 mod begin;
+mod below;
 pub(crate) mod flush;
 pub mod following;
+mod frames;
 pub(crate) mod log;
 mod merge;
 mod queue;

@@ -185,10 +185,7 @@ fn secret(value: &str) -> Option<HeaderValue> {
 
 impl Server {
     fn post(&self, body: bytes::Bytes) -> http::Request {
-        let request = self.client.post(&self.url).body(body);
-        self.headers
-            .iter()
-            .fold(request, |request, (name, value)| request.header(name.clone(), value.clone()))
+        self.client.post(&self.url).headers(self.headers.clone()).body(body)
     }
 
     fn reader(&self) -> Box<dyn AnswerReader> {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentKind {
     Main,
@@ -10,6 +11,7 @@ pub enum AgentKind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentRef {
     pub kind: AgentKind,
@@ -28,6 +30,19 @@ impl AgentRef {
             display_name: display_name.to_owned(),
             depth: 0,
             path: vec![name.to_owned()],
+        }
+    }
+
+    /// An agent that one with this path delegates to.
+    pub fn sub(name: &str, display_name: &str, callers: &[String]) -> Self {
+        let mut path = callers.to_vec();
+        path.push(name.to_owned());
+        Self {
+            kind: AgentKind::Sub,
+            name: name.to_owned(),
+            display_name: display_name.to_owned(),
+            depth: u32::try_from(callers.len()).unwrap_or(u32::MAX),
+            path,
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::{
     artifact::Artifact,
     facts::TurnFacts,
-    id::{ApprovalId, MessageId, MessageRef, RunId, ToolCallId},
+    id::{ApprovalId, MessageId, MessageRef, RunId, SessionId, ToolCallId},
     message::UiMessage,
     provider::{ProviderMetadata, Source},
     run::RunOptions,
@@ -92,6 +92,9 @@ pub enum SessionEvent {
     FrameOpened {
         message: MessageId,
         metadata: Map<String, Value>,
+        /// Who handed it the work; none for the main agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<Box<FrameParent>>,
     },
     FrameClosed {
         message: MessageId,
@@ -217,6 +220,9 @@ pub enum SessionEvent {
         message: MessageId,
         approval: ApprovalId,
         call: ToolCall,
+        /// Asked by a sub-agent in its own message; shown in the main agent's message as well.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        raised: bool,
     },
     ApprovalAnswered {
         message: MessageId,
@@ -227,7 +233,30 @@ pub enum SessionEvent {
         /// Nobody denied it: a new message or a stop made the question moot.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         withdrawn: bool,
+        /// The same answer, where the question was shown as well.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        raised: bool,
     },
+}
+
+/// Where a sub-agent's work comes from and where it can be followed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrameParent {
+    /// The message that delegated, and the call in it.
+    pub message: MessageId,
+    pub call: ToolCallId,
+    /// The message of the run.
+    pub root: MessageId,
+    /// The chat id under which this agent can be followed, stopped and steered; also its agent id.
+    pub chat: SessionId,
+    /// What the agent was asked, word for word.
+    pub task: String,
+    /// A copy of what the caller handed over beside the task.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub context: Value,
+    /// The caller does not wait for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -268,6 +297,7 @@ pub enum FrameEnd {
 
 /// How a run ended; each run has exactly one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RunEnd {
     Finished,

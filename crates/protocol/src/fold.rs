@@ -74,6 +74,15 @@ impl MessageFold {
         self.message
     }
 
+    /// Puts another output into a call that has one.
+    pub fn replace_output(&mut self, call: &ToolCallId, new: Value) {
+        if let Some(ToolPart { state: ToolState::OutputAvailable { output, .. }, .. }) =
+            self.tool(call.as_str())
+        {
+            *output = new;
+        }
+    }
+
     pub fn apply(&mut self, chunk: &Chunk<'_>) -> Result<(), FoldError> {
         match chunk {
             Chunk::Start { message_id, message_metadata } => {

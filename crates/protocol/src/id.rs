@@ -14,6 +14,7 @@ macro_rules! id {
     ($($(#[$doc:meta])* $name:ident $(= $prefix:literal)?;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(Arc<str>);
 
@@ -57,8 +58,8 @@ id! {
     WorkspaceId;
     /// Who a token was given to.
     PrincipalId;
-    /// A stored conversation; the client chose the id.
-    SessionId;
+    /// A stored conversation; the client chose the id. A sub-agent's own chat has one of ours.
+    SessionId = "sub_";
     /// One user turn being worked on; at most one live run per session.
     RunId = "run_";
     /// A message: the client's id for a user's, ours for an agent's.

@@ -9,6 +9,7 @@ use crate::{
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InteractionStatus {
     Pending,
@@ -20,6 +21,7 @@ pub enum InteractionStatus {
 
 /// One row of the ledger. The input that will run is this one, never the client's copy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Interaction {
     pub id: ApprovalId,

@@ -22,11 +22,12 @@ pub mod tool;
 pub mod usage;
 pub mod wire;
 
-pub use agent::AgentRef;
+pub use agent::{AgentKind, AgentRef};
 pub use artifact::{Artifact, ArtifactInfo, ArtifactList};
 pub use error_code::ErrorCode;
 pub use event::{
-    FinishReason, FrameEnd, LogEntry, QueueExit, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome,
+    FinishReason, FrameEnd, FrameParent, LogEntry, QueueExit, RunEnd, SegmentKind, Seq, SessionEvent,
+    ToolOutcome,
 };
 pub use facts::TurnFacts;
 pub use fold::{FoldError, MessageFold};

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{ApprovalId, ArtifactId, MessageId, RunId, ToolCallId};
+use crate::id::{ApprovalId, ArtifactId, MessageId, RunId, SessionId, ToolCallId};
 
 /// Milliseconds since 1970, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 
@@ -26,6 +27,10 @@ pub trait IdSource: Send + Sync {
     }
     fn tool_call(&self) -> ToolCallId {
         ToolCallId::new(format!("{}{}", ToolCallId::PREFIX, self.time_ordered()))
+    }
+    /// The chat of a sub-agent.
+    fn sub_chat(&self) -> SessionId {
+        SessionId::new(format!("{}{}", SessionId::PREFIX, self.time_ordered()))
     }
     fn approval(&self) -> ApprovalId {
         ApprovalId::new(format!("{}{}", ApprovalId::PREFIX, self.unguessable()))

@@ -7,6 +7,7 @@ use crate::id::ToolCallId;
 
 /// What a model is told about a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolSpec {
     pub name: String,
     pub description: String,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// `input_tokens` holds all of the input: what came from the provider's cache and what was written to it are parts of
 /// it, as reasoning is a part of `output_tokens`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
     pub input_tokens: u64,

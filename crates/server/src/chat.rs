@@ -2,6 +2,7 @@
 
 pub(crate) mod branch;
 pub(crate) mod history;
+pub(crate) mod message;
 mod parse;
 pub(crate) mod post;
 pub(crate) mod resume;
@@ -45,8 +46,10 @@ pub(crate) async fn dispatch(
             Ok(Json(queue).into_response())
         }
         (&Method::POST, "stop") => stop::stop(&state, principal, session, request).await,
+        (&Method::POST, "message") => message::message(&state, principal, session, request).await,
         (&Method::POST, "branch") => branch::branch(&state, principal, session, request).await,
-        (_, "stream" | "messages" | "queue" | "stop" | "branch") => {
+        (&Method::GET, "branches") => branch::branches(&state, &principal, &session).await,
+        (_, "stream" | "messages" | "queue" | "stop" | "message" | "branch" | "branches") => {
             Ok(wrong_method(method).await.into_response())
         }
         _ => Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")),

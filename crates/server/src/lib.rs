@@ -7,12 +7,12 @@ mod body;
 mod chat;
 mod error;
 mod guard;
-mod landing;
 mod listen;
 mod rest;
 mod router;
 mod sse;
 mod state;
+mod web_ui;
 
 pub use listen::serve;
 pub use router::router;

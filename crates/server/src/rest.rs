@@ -1,5 +1,6 @@
 //! The REST routes; errors are problem JSON.
 
+pub(crate) mod about;
 pub(crate) mod approvals;
 pub(crate) mod artifacts;
 pub(crate) mod diagnostics;

@@ -9,7 +9,7 @@ use axum::{
 };
 use protocol::ErrorCode;
 
-use crate::{auth, chat, error, error::ApiError, guard, landing, rest, state::ServerState};
+use crate::{auth, chat, error, error::ApiError, guard, rest, state::ServerState, web_ui};
 
 pub fn router(state: ServerState) -> Router {
     let api = Router::new()
@@ -17,40 +17,37 @@ pub fn router(state: ServerState) -> Router {
         // Old clients leave the slashes of a chat id as they are, so the id is everything up to the last word:
         //   GET  …/{id}/stream    chat/resume.rs     GET  …/{id}/messages  chat/history.rs
         //   POST …/{id}/stop      chat/stop.rs       POST …/{id}/branch    chat/branch.rs
-        //   GET  …/{id}/queue     chat.rs
+        //   POST …/{id}/message   chat/message.rs    GET  …/{id}/queue     chat.rs
+        //                                            GET  …/{id}/branches  chat/branch.rs
         .route("/api/chat/{*rest}", any(chat::dispatch))
         .route(
             "/api/approvals/{id}",
             get(rest::approvals::show).post(rest::approvals::answer).fallback(wrong_method),
         )
+        .route("/api/approvals", get(rest::approvals::list).fallback(wrong_method))
+        .route("/api/about", get(rest::about::show).fallback(wrong_method))
         .route("/api/sessions", get(rest::sessions::list).fallback(wrong_method))
         .route(
             "/api/sessions/{id}",
             get(rest::sessions::show)
-                .patch(rest::sessions::rename)
+                .patch(rest::sessions::change)
                 .delete(rest::sessions::delete)
                 .fallback(wrong_method),
         )
         .route("/api/artifacts", get(rest::artifacts::list).fallback(wrong_method))
         .route("/api/artifacts/{id}", get(rest::artifacts::download).fallback(wrong_method))
         .route("/api/diagnostics", get(rest::diagnostics::show).fallback(wrong_method))
-        .route("/api/models", get(rest::models::list).fallback(wrong_method))
         .route("/api/usage", get(rest::usage::show).fallback(wrong_method))
+        .route("/api/models", get(rest::models::list).fallback(wrong_method))
         .route("/api/tools", get(rest::tools::list).fallback(wrong_method))
         .layer(from_fn_with_state(state.clone(), auth::require));
     Router::new()
         .merge(api)
-        .route("/", get(landing::page).fallback(wrong_method))
-        .route("/landing.css", get(landing::style).fallback(wrong_method))
         .route("/health", get(rest::health::show).fallback(wrong_method))
-        .fallback(not_found)
+        .fallback(web_ui::page_or_asset)
         .layer(from_fn_with_state(state.clone(), guard::guard))
         .layer(from_fn(error::plain_on_chat))
         .with_state(state)
-}
-
-async fn not_found() -> ApiError {
-    ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")
 }
 
 pub(crate) async fn wrong_method(method: Method) -> axum::response::Response {

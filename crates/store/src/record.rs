@@ -2,7 +2,7 @@
 
 use protocol::{
     ArtifactInfo, MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId, Timestamp,
-    TurnFacts, UiMessage, WorkspaceId,
+    ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
 };
 
 use serde::{Deserialize, Serialize};
@@ -29,12 +29,12 @@ pub struct SessionRecord {
     pub unsettled: bool,
     /// The message of the newest run, and where that run stands.
     pub last_run: Option<(MessageId, RunStatus)>,
-    /// The model that the newest run was to use, and where from: what the session goes on with.
-    pub chat_model_id: Option<String>,
-    pub chat_model_source: Option<String>,
     /// How many messages wait behind the run.
     pub queued: u32,
     pub preface: Option<PrefaceRecord>,
+    /// The model that the newest run was to use, and where from: what the session goes on with.
+    pub chat_model_id: Option<String>,
+    pub chat_model_source: Option<String>,
 }
 
 /// What the system prompt says about the session, as it was first told to a model.
@@ -48,6 +48,23 @@ pub struct PrefaceRecord {
 pub struct SessionPage {
     pub sessions: Vec<SessionRecord>,
     pub more: bool,
+}
+
+/// A question that waits, with where it was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiting {
+    pub session: SessionId,
+    pub title: Option<String>,
+    pub interaction: Interaction,
+}
+
+/// A message of a branch that has siblings: other answers, or other versions of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchPoint {
+    /// Which of the choices is on the branch.
+    pub at: usize,
+    /// In the order they were made.
+    pub choices: Vec<MessageRef>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -110,6 +127,36 @@ pub struct RunRecord {
     /// The `RunResumed` of its newest pause or end that was followed by more, 0 if it never paused.
     pub last_resume: Seq,
     pub options: RunOptions,
+}
+
+/// A sub-agent's frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameRecord {
+    /// The message it writes.
+    pub message: MessageId,
+    /// The message that delegated, and the call in it.
+    pub parent: MessageId,
+    pub call: ToolCallId,
+    /// The message of its run.
+    pub root: MessageId,
+    pub chat: SessionId,
+    pub task: String,
+    pub status: FrameStatus,
+    pub first_seq: Seq,
+    /// Where it last went on after a pause, 0 if it never paused.
+    pub last_resume: Seq,
+    pub opened_at: Timestamp,
+    /// The message as JSON, once it paused or ended.
+    pub body: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameStatus {
+    Running,
+    Parked,
+    Finished,
+    Cancelled,
+    Failed,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -3,6 +3,7 @@
 mod apply;
 mod artifacts;
 mod chain;
+mod frames;
 mod interactions;
 mod log;
 mod messages;
@@ -12,6 +13,7 @@ mod queue;
 mod reader;
 mod runs;
 mod sessions;
+mod shelf;
 mod tokens;
 mod usage;
 mod writer;

@@ -10,19 +10,43 @@ use protocol::{
 
 use crate::{
     record::{
-        Append, ArtifactPage, MessageRecord, NewToken, QueuedMessage, RunRecord, SessionKey, SessionPage,
-        SessionRecord, TokenRecord,
+        Append, ArtifactPage, BranchPoint, FrameRecord, MessageRecord, NewToken, QueuedMessage, RunRecord,
+        SessionKey, SessionPage, SessionRecord, TokenRecord, Waiting,
     },
     usage::{UsageQuery, UsageSum},
 };
 
 pub trait Store:
-    Sessions + Messages + Runs + Interactions + Queue + Log + Artifacts + Ledger + Tokens + Send + Sync
+    Sessions
+    + Shelf
+    + Messages
+    + Runs
+    + Frames
+    + Interactions
+    + Queue
+    + Log
+    + Artifacts
+    + Ledger
+    + Tokens
+    + Send
+    + Sync
 {
 }
 
 impl<T> Store for T where
-    T: Sessions + Messages + Runs + Interactions + Queue + Log + Artifacts + Ledger + Tokens + Send + Sync
+    T: Sessions
+        + Shelf
+        + Messages
+        + Runs
+        + Frames
+        + Interactions
+        + Queue
+        + Log
+        + Artifacts
+        + Ledger
+        + Tokens
+        + Send
+        + Sync
 {
 }
 
@@ -64,6 +88,37 @@ pub trait Sessions {
     async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError>;
 }
 
+/// How a person finds sessions again: pins, search, what waits, where it branches.
+#[async_trait]
+pub trait Shelf {
+    async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError>;
+
+    /// Those of these sessions that are pinned.
+    async fn pinned(&self, keys: &[SessionKey]) -> Result<Vec<SessionKey>, StoreError>;
+
+    /// Every pinned session of a workspace, newest first.
+    async fn pinned_sessions(
+        &self,
+        workspace: &WorkspaceId,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError>;
+
+    /// Sessions whose title or whose messages hold this text, newest first.
+    async fn search_sessions(
+        &self,
+        workspace: &WorkspaceId,
+        text: &str,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError>;
+
+    /// Questions nobody has answered yet, oldest first.
+    async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError>;
+
+    /// The messages on the way to `leaf` that have siblings, oldest first.
+    async fn branch_points(&self, key: SessionKey, leaf: &MessageRef)
+    -> Result<Vec<BranchPoint>, StoreError>;
+}
+
 #[async_trait]
 pub trait Messages {
     /// The newest revision.
@@ -93,7 +148,7 @@ pub trait Messages {
 
 #[async_trait]
 pub trait Runs {
-    /// The run that wrote, or writes, this message.
+    /// The run that wrote, or writes, this message or has a sub-agent that does.
     async fn run_of_message(
         &self,
         key: SessionKey,
@@ -112,6 +167,23 @@ pub trait Runs {
 }
 
 #[async_trait]
+pub trait Frames {
+    /// The sub-agents of the runs that write these messages, in the order they began.
+    async fn frames_of_runs(
+        &self,
+        key: SessionKey,
+        roots: Vec<MessageId>,
+    ) -> Result<Vec<FrameRecord>, StoreError>;
+
+    /// The sub-agent that is followed under this chat id, and the session it belongs to.
+    async fn frame_of_chat(
+        &self,
+        workspace: &WorkspaceId,
+        chat: &SessionId,
+    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError>;
+}
+
+#[async_trait]
 pub trait Interactions {
     async fn interaction(
         &self,
@@ -119,7 +191,8 @@ pub trait Interactions {
         id: &ApprovalId,
     ) -> Result<Option<(SessionId, Interaction)>, StoreError>;
 
-    /// All questions of the run that writes this message, in the order they were asked.
+    /// All questions of the run that writes this message, those of its sub-agents included, in the order they were
+    /// asked.
     async fn interactions_of_message(
         &self,
         key: SessionKey,

@@ -3,12 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::Router;
-use engine::{Engine, EngineParts, EngineSettings};
+use engine::{Engine, EngineParts, EngineSettings, TreeLimits};
 use models::{Catalog, Model, Scripted, scripted::Reply};
-use protocol::{Clock, PrincipalId, WorkspaceId, wire::chat::Profile};
+use protocol::{Clock, LogEntry, PrincipalId, SessionId, WorkspaceId, wire::chat::Profile};
 use server::{Auth, ServerSettings, ServerState};
 use sha2::{Digest, Sha256};
-use store::{NewToken, SqliteStore, Tokens};
+use store::{FrameRecord, Frames, Log, NewToken, SessionRecord, Sessions, SqliteStore, Tokens};
 use tempfile::TempDir;
 use tools::{AnyTool, Group, Limits, Registry};
 
@@ -108,6 +108,19 @@ impl Builder {
     #[must_use]
     pub fn tool_limits(mut self, limits: Limits) -> Self {
         self.setup.engine.tool_limits = limits;
+        self
+    }
+
+    /// Changes a setting of the engine.
+    #[must_use]
+    pub fn engine(mut self, change: impl FnOnce(&mut EngineSettings)) -> Self {
+        change(&mut self.setup.engine);
+        self
+    }
+
+    #[must_use]
+    pub fn sub_agents(mut self, limits: TreeLimits) -> Self {
+        self.setup.engine.sub_agents = limits;
         self
     }
 
@@ -228,6 +241,24 @@ impl TestApp {
 
     pub async fn get(&self, path: &str) -> Answer {
         self.caller.get(path).await
+    }
+
+    async fn session(&self, id: &str) -> SessionRecord {
+        let workspace = WorkspaceId::default_workspace();
+        self.store.session(&workspace, &SessionId::new(id)).await.unwrap().unwrap()
+    }
+
+    /// Everything that was stored of a chat.
+    pub async fn log(&self, id: &str) -> Vec<LogEntry> {
+        let key = self.session(id).await.key;
+        self.store.read_log(key, 0, usize::MAX).await.unwrap()
+    }
+
+    /// The sub-agents of the newest run of a chat, in the order they began.
+    pub async fn frames(&self, id: &str) -> Vec<FrameRecord> {
+        let session = self.session(id).await;
+        let (root, _) = session.last_run.unwrap();
+        self.store.frames_of_runs(session.key, vec![root]).await.unwrap()
     }
 
     /// How many files of artifacts there are.

@@ -42,6 +42,26 @@ impl Chat {
         Turn::of(self.clone(), self.open(&body).await, Some(&id), false)
     }
 
+    /// The body of a new user message, for a request of the test's own.
+    pub fn body_of(&self, text: &str, fields: Value) -> Value {
+        self.add_user(text);
+        self.body(json!({ "trigger": "submit-message" }), fields)
+    }
+
+    /// A new user message with files.
+    pub async fn send_files(&self, text: &str, files: Vec<Part>) -> Turn {
+        let id = self.add_user(text);
+        self.set_messages(|messages| {
+            messages.iter_mut().for_each(|it| {
+                if it.id == id {
+                    it.parts.extend(files.clone())
+                }
+            })
+        });
+        let body = self.body(json!({ "trigger": "submit-message" }), json!({}));
+        Turn::of(self.clone(), self.open(&body).await, Some(&id), false)
+    }
+
     /// Puts the next user message behind what this tab shows, without sending it; gives its id.
     pub fn add_user(&self, text: &str) -> MessageId {
         let mut client = self.client.lock();

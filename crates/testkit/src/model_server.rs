@@ -16,7 +16,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use axum::{
@@ -91,6 +91,9 @@ impl ModelServer {
     }
 }
 
+/// How often a server that has nothing to say shows that it is there.
+const SIGN_OF_LIFE: Duration = Duration::from_millis(5);
+
 /// A catalog whose provider `custom` is at this address and is asked twice at most.
 pub fn catalog(base_url: &str, chosen: &str, fallback: &[&str]) -> Catalog {
     let mut registry = Registry::builtin().unwrap();
@@ -126,10 +129,10 @@ async fn complete(State(book): State<Arc<Book>>, Json(body): Json<Value>) -> Res
         "stall" => {
             let hang_up = HangUp(Arc::clone(&book));
             let word = stream::iter([Ok::<_, std::io::Error>(Bytes::from(delta("One")))]);
-            answer(word.chain(stream::once(async move {
-                std::future::pending::<()>().await;
-                drop(hang_up);
-                Ok(Bytes::new())
+            // A sign of life now and then, as real servers give: writing it shows whether anybody is there.
+            answer(word.chain(stream::unfold(hang_up, |hang_up| async move {
+                tokio::time::sleep(SIGN_OF_LIFE).await;
+                Some((Ok(Bytes::from_static(b": working\n\n")), hang_up))
             })))
         }
         name => {

@@ -24,11 +24,14 @@ fn fields(kind: &str) -> Option<(Fields, Fields)> {
         "finish" => (&[("finishReason", Reason)], &[("messageMetadata", Object)]),
         "error" => (&[("errorText", Text)], &[]),
         "message-metadata" => (&[("messageMetadata", Object)], &[]),
-        "text-start" | "text-end" | "reasoning-start" | "reasoning-end" => (&[("id", Text)], &[]),
+        "text-start" | "text-end" | "reasoning-start" => (&[("id", Text)], &[]),
+        "reasoning-end" => (&[("id", Text)], &[("providerMetadata", Object)]),
         "text-delta" | "reasoning-delta" => (&[("id", Text), ("delta", Text)], &[]),
         "tool-input-start" => (&[("toolCallId", Text), ("toolName", Text)], &[]),
         "tool-input-delta" => (&[("toolCallId", Text), ("inputTextDelta", Text)], &[]),
-        "tool-input-available" => (&[("toolCallId", Text), ("toolName", Text), ("input", Any)], &[]),
+        "tool-input-available" => {
+            (&[("toolCallId", Text), ("toolName", Text), ("input", Any)], &[("providerMetadata", Object)])
+        }
         "tool-input-error" => {
             (&[("toolCallId", Text), ("toolName", Text), ("input", Any), ("errorText", Text)], &[])
         }

@@ -45,6 +45,8 @@ pub struct Upstream {
 #[derive(Default)]
 struct Book {
     calls: AtomicUsize,
+    /// How many images all requests together showed.
+    images: AtomicUsize,
     /// Every text that was ever given as the result of a call; more than one means that a result changed.
     results: Mutex<BTreeMap<String, BTreeSet<String>>>,
     /// How often a step was begun, for what goes wrong only the first few times.
@@ -93,6 +95,11 @@ impl Upstream {
         self.book.calls.load(Ordering::Relaxed)
     }
 
+    /// How many images it was shown, over all calls.
+    pub fn images(&self) -> usize {
+        self.book.images.load(Ordering::Relaxed)
+    }
+
     /// Every text that was given as the result of each call, by the id of the call.
     pub fn results(&self) -> BTreeMap<String, BTreeSet<String>> {
         self.book.results.lock().clone()
@@ -122,6 +129,7 @@ async fn complete(State(book): State<Arc<Book>>, body: String) -> Response {
         Ok(json) => json,
         Err(wrong) => return refuse(400, &wrong.to_string()),
     };
+    book.images.fetch_add(request::images(&json), Ordering::Relaxed);
     if let Some(bodies) = &book.bodies {
         bodies.lock().push(body);
     }

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AnyTool, Tool, ToolCtx, ToolError,
-    typed::{Family, erase},
+    typed::{Family, engine_side, erase},
 };
 
 pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
-    vec![erase(Echo, Family::Contract)]
+    vec![erase(Echo, Family::Contract), engine_side::<DelegateInput>("delegate", Family::Contract)]
 }
 
 /// Give the text back as it is.
@@ -19,6 +19,14 @@ pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
 pub struct Input {
     /// The text to give back.
     text: String,
+}
+
+/// Hand a task to a sub-agent and wait for its report.
+#[derive(Deserialize, JsonSchema)]
+pub struct DelegateInput {
+    /// What the sub-agent is asked.
+    #[serde(rename = "task")]
+    _task: String,
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,5 @@
 //! The opt-in group `conformance`: the roles the conformance suite expects of a server. Names and fields are the
-//! suite's. Delegation is the engine's and registered there.
+//! suite's. Delegation is described here and executed by the engine.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AnyTool, Approval, Effect, Tool, ToolCtx, ToolError,
-    typed::{Family, client_side, erase},
+    typed::{Family, client_side, engine_side, erase},
 };
 
 pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
@@ -17,6 +17,7 @@ pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
         erase(ConfFail, Family::Contract),
         erase(ConfApprove, Family::Contract),
         client_side::<Question>("conf_client", Family::Contract),
+        engine_side::<DelegateInput>("conf_delegate", Family::Contract),
     ]
 }
 
@@ -47,6 +48,17 @@ pub struct Question {
     /// The question to show.
     #[serde(rename = "question")]
     _question: String,
+}
+
+/// Hand a task to a sub-agent of the given name and wait for its report.
+#[derive(Deserialize, JsonSchema)]
+pub struct DelegateInput {
+    /// What the sub-agent is called.
+    #[serde(rename = "agent")]
+    _agent: String,
+    /// What it is asked, word for word.
+    #[serde(rename = "task")]
+    _task: String,
 }
 
 #[derive(Serialize)]
@@ -135,14 +147,24 @@ mod tests {
             "required": ["question"],
             "additionalProperties": false,
         });
+        let delegate = json!({
+            "type": "object",
+            "properties": {
+                "agent": { "description": "What the sub-agent is called.", "type": "string" },
+                "task": { "description": "What it is asked, word for word.", "type": "string" },
+            },
+            "required": ["agent", "task"],
+            "additionalProperties": false,
+        });
         let expected = [
             text("The text to give back."),
             text("Appears in the error."),
             text("The text to give back."),
             question,
+            delegate,
         ];
         let tools = tools();
         assert_eq!(tools.iter().map(|tool| tool.spec().input_schema.clone()).collect::<Vec<_>>(), expected);
-        assert_eq!(tools[3].place(), Place::Client);
+        assert_eq!((tools[3].place(), tools[4].place()), (Place::Client, Place::Engine));
     }
 }

@@ -7,6 +7,7 @@
 pub mod bench;
 mod bound;
 pub mod conformance;
+pub mod delegation;
 pub mod execute;
 mod input;
 mod instant;
@@ -32,4 +33,4 @@ pub use tool::{
     AnyTool, Approval, Artifacts, Effect, Emit, InputError, Notes, Place, PreparedCall, Tool, ToolCtx,
     ToolError,
 };
-pub use typed::{Family, client_side, erase};
+pub use typed::{Family, client_side, engine_side, erase};

@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 use protocol::ToolSpec;
 
 use crate::{
-    AnyTool, bench, conformance,
+    AnyTool, bench, conformance, delegation,
     test_approval::TestApproval,
     time_now::TimeNow,
     typed::{Family, erase},
@@ -30,6 +30,9 @@ impl Registry {
         registry.register(erase(TimeNow, Family::Host))?;
         registry.register(erase(UpdatePlan, Family::Host))?;
         registry.register(erase(TestApproval, Family::Host))?;
+        for tool in delegation::tools() {
+            registry.register(tool)?;
+        }
         for group in Group::ALL.into_iter().filter(|group| enable.contains(group)) {
             for tool in group.tools() {
                 registry.register(tool)?;
@@ -147,10 +150,10 @@ mod tests {
 
     #[test]
     fn opt_in_groups_come_after_the_default_tools() {
-        assert_eq!(names(&[]), ["time-now", "update-plan", "test-approval"]);
+        assert_eq!(names(&[])[..4], ["time-now", "update-plan", "test-approval", "sub-agent"]);
         assert_eq!(
-            names(&[Group::Bench, Group::Conformance, Group::Bench])[3..],
-            ["conf_echo", "conf_fail", "conf_approve", "conf_client", "echo"]
+            names(&[Group::Bench, Group::Conformance, Group::Bench])[8..],
+            ["conf_echo", "conf_fail", "conf_approve", "conf_client", "conf_delegate", "echo", "delegate"]
         );
     }
 
@@ -159,7 +162,7 @@ mod tests {
         let mut registry = Registry::builtin(&[]).unwrap();
         let refused = registry.register(erase(TimeNow, Family::Host));
         assert_eq!(refused, Err(RegistryError::Duplicate("time-now".to_owned())));
-        assert_eq!(registry.names().count(), 3);
+        assert_eq!(registry.names().count(), 8);
     }
 
     #[test]

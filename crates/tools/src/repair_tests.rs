@@ -208,3 +208,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_number_that_was_stored_is_read_back_as_the_same_number() {
+    // Found by fuzzing: without exact parsing the last digit changed with every reading.
+    let value = parse_arguments(r#"{"a":2222222200002090836180 }}"#).unwrap();
+    assert_eq!(parse_arguments(&value.to_string()).unwrap(), value);
+}

@@ -67,6 +67,8 @@ pub enum Place {
     Server,
     /// The front end; the run waits for its output.
     Client,
+    /// The agent loop itself: delegation.
+    Engine,
 }
 
 /// Whether a call that was cut off may simply be made again.

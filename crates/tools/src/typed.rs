@@ -33,6 +33,14 @@ where
     Arc::new(OnClient::<I> { shape: Shape::of::<I>(name, family), input: PhantomData })
 }
 
+/// A tool that the agent loop executes: this crate only describes it and checks the input.
+pub fn engine_side<I>(name: &str, family: Family) -> Arc<dyn AnyTool>
+where
+    I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+{
+    Arc::new(InEngine::<I> { shape: Shape::of::<I>(name, family), input: PhantomData })
+}
+
 struct OnServer<T> {
     tool: T,
     shape: Shape,
@@ -94,6 +102,35 @@ impl<I: DeserializeOwned + 'static> AnyTool for OnClient<I> {
     /// The front end may have acted before the connection was lost.
     fn effect(&self) -> Effect {
         Effect::SideEffect
+    }
+
+    fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
+        let _checked: I = self.shape.accept(input)?;
+        let refuse = move |_| {
+            let error = NotOurs(self.shape.spec.name.clone());
+            Box::pin(async move { Err(ToolError::Fatal(Box::new(error))) }) as _
+        };
+        Ok(PreparedCall { approval: Approval::NotNeeded, run: Box::new(refuse) })
+    }
+}
+
+struct InEngine<I> {
+    shape: Shape,
+    input: PhantomData<fn() -> I>,
+}
+
+impl<I: DeserializeOwned + 'static> AnyTool for InEngine<I> {
+    fn spec(&self) -> &ToolSpec {
+        &self.shape.spec
+    }
+
+    fn place(&self) -> Place {
+        Place::Engine
+    }
+
+    /// What it started is in the log and is gone on with.
+    fn effect(&self) -> Effect {
+        Effect::ReadOnly
     }
 
     fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {

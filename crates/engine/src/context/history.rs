@@ -6,6 +6,13 @@ use models::{AssistantContent, ModelMessage, UserContent};
 use protocol::{Part, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage};
 use serde_json::{Value, json};
 
+use crate::run::frame::RAISED_CALLS;
+
+/// The `data-<name>` part that holds what a person said to an agent at work.
+pub(crate) const STEERING: &str = "steering";
+/// Who said it, when it is the report of agents in the background.
+pub(crate) const BACKGROUND: &str = "background";
+
 /// Appends what one message means to a model.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
     add_asked(out, message, None);
@@ -17,7 +24,10 @@ pub(crate) fn add_asked(out: &mut Vec<ModelMessage>, message: &UiMessage, facts:
         Role::System => {}
         Role::User => add_user(out, message, facts),
         Role::Assistant => {
-            message.parts.split(|part| matches!(part, Part::StepStart)).for_each(|step| add_step(out, step))
+            let raised = message.metadata.as_ref().and_then(|metadata| metadata.get(RAISED_CALLS));
+            for step in message.parts.split(|part| matches!(part, Part::StepStart)) {
+                add_step(out, step, raised);
+            }
         }
     }
 }
@@ -44,14 +54,20 @@ fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&Tur
     }
 }
 
-fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part]) {
+fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>) {
     let mut content = Vec::new();
     let mut results = Vec::new();
+    let mut steered = Vec::new();
     for part in parts {
         match part {
             Part::Text { text, .. } if !text.is_empty() => content.push(AssistantContent::Text(text.clone())),
             Part::Reasoning { text, provider, .. } if !text.is_empty() || provider.is_some() => {
                 content.push(AssistantContent::Reasoning { text: text.clone(), provider: provider.clone() });
+            }
+            // The question of a sub-agent: none of this model's business.
+            Part::Tool(tool) if raised.is_some_and(|raised| raised.get(tool.call.as_str()).is_some()) => {}
+            Part::Data { name, data, .. } if name == STEERING => {
+                steered.extend(data.get("text").and_then(Value::as_str).map(str::to_owned));
             }
             Part::Tool(tool) => {
                 let provider = tool.provider.clone();
@@ -71,6 +87,7 @@ fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part]) {
         out.push(ModelMessage::Assistant { content });
         out.extend(results);
     }
+    out.extend(steered.into_iter().map(|text| ModelMessage::User { content: vec![UserContent::Text(text)] }));
 }
 
 fn call(tool: &ToolPart) -> ToolCall {

@@ -57,7 +57,8 @@ mod tests {
     }
 
     fn agent(name: &str) -> AgentDefinition {
-        let general = crate::agents::main_agent(None).unwrap();
+        let agents = crate::agents::AgentRegistry::new([]);
+        let general = agents.main(&protocol::WorkspaceId::default_workspace(), None).unwrap();
         AgentDefinition { name: name.to_owned(), ..AgentDefinition::clone(&general) }
     }
 

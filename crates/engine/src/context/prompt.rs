@@ -3,7 +3,7 @@
 
 use models::{ModelMessage, UserContent};
 
-use crate::agents::AgentDefinition;
+use crate::{agents::AgentDefinition, run::turn::Offer};
 
 /// The role first, then what is so in this session.
 pub(crate) fn system(agent: &AgentDefinition, preface: &str) -> String {
@@ -12,10 +12,27 @@ pub(crate) fn system(agent: &AgentDefinition, preface: &str) -> String {
 
 const LAST_STEP: &str = "<turn>\nYou have reached the limit of steps for this turn. Do not call tools any more: say what \
      you found, what is still open, and that the limit was reached.\n</turn>";
+const SUMMARISE: &str =
+    "<turn>\nYour work ended without a word about its result. Say now what you found or did.\n</turn>";
+const NUDGE: &str = "<turn>\nYou have said nothing yet. Do the task, or say why it cannot be done.\n</turn>";
+const FINISH: &str =
+    "<turn>\nGive your answer with the tool generate_response, in the form it asks for.\n</turn>";
 
 /// Stands behind everything else and is not kept, so that nothing before it changes.
-pub(crate) fn last_step() -> ModelMessage {
-    ModelMessage::User { content: vec![UserContent::Facts(LAST_STEP.to_owned())] }
+pub(crate) fn hint(offer: Offer) -> Option<ModelMessage> {
+    let text = match offer {
+        Offer::Tools => return None,
+        Offer::NoTools => LAST_STEP,
+        Offer::Summarise => SUMMARISE,
+        Offer::Nudge => NUDGE,
+        Offer::Finish => FINISH,
+    };
+    Some(facts(text.to_owned()))
+}
+
+/// Something said to the model once.
+pub(crate) fn facts(text: String) -> ModelMessage {
+    ModelMessage::User { content: vec![UserContent::Facts(text)] }
 }
 
 /// The result of a call that is made all the same.

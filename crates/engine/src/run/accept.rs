@@ -2,9 +2,13 @@
 
 use protocol::{ProviderMetadata, ToolCall, ToolCallId, ToolSpec};
 use serde_json::Value;
-use tools::{Approval, Place, Registry};
+use tools::{Approval, Place};
 
-use super::turn::{Plan, PlannedCall};
+use super::{
+    drive::RunCtx,
+    inline, order,
+    turn::{Plan, PlannedCall},
+};
 
 /// A call as the model wrote it.
 pub(crate) struct WrittenCall {
@@ -14,8 +18,14 @@ pub(crate) struct WrittenCall {
     /// The tool that is meant, or the name as it was written where none is.
     pub(crate) tool: String,
     pub(crate) raw: String,
-    /// What the provider wants back with it.
+    /// What the provider wants back with the call.
     pub(crate) provider: Option<ProviderMetadata>,
+}
+
+impl WrittenCall {
+    pub(crate) fn new(index: u32, id: ToolCallId, tool: &str) -> Self {
+        Self { index, id, tool: tool.to_owned(), raw: String::new(), provider: None }
+    }
 }
 
 /// Why a call cannot be made.
@@ -33,21 +43,31 @@ pub(crate) fn meant<'a>(offered: &'a [ToolSpec], written: &str) -> Option<&'a st
     tools::names::resolve(written, offered.iter().map(|spec| spec.name.as_str()))
 }
 
-pub(crate) fn accept(
-    registry: &Registry,
-    offered: &[ToolSpec],
-    call: &WrittenCall,
-) -> Result<PlannedCall, Refusal> {
+pub(crate) fn accept(run: &RunCtx, call: &WrittenCall) -> Result<PlannedCall, Refusal> {
     let refuse = |input: Value, error: String, can_be_corrected| Refusal { input, error, can_be_corrected };
     let raw = || Value::String(call.raw.clone());
-    let Some(tool) = registry.get(&call.tool).filter(|_| offered.iter().any(|spec| spec.name == call.tool))
-    else {
-        let names = offered.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>().join(", ");
+    let planned = |input, plan| PlannedCall {
+        call: ToolCall { id: call.id.clone(), name: call.tool.clone(), input },
+        plan,
+    };
+    if matches!(call.tool.as_str(), inline::FINISH | inline::EQUIP) {
+        let input = tools::parse_arguments(&call.raw).map_err(|error| refuse(raw(), error, false))?;
+        match inline::check(run, &call.tool, &input) {
+            Some(Ok(())) => return Ok(planned(input, Plan::Run)),
+            Some(Err(error)) => return Err(refuse(input, error, false)),
+            None => {}
+        }
+    }
+    let Some(tool) = run.parts.tools.get(&call.tool).filter(|_| run.kit.has(&call.tool)) else {
+        let names = run.kit.names().join(", ");
         let error = format!("There is no tool named \"{}\". The tools are: {names}.", call.tool);
         return Err(refuse(raw(), error, false));
     };
     let input = tools::read_arguments(&*tool, &call.raw).map_err(|error| refuse(raw(), error, true))?;
     let plan = match tool.clone().prepare(&input) {
+        Err(error) if tool.place() == Place::Engine => {
+            return Err(refuse(input, order::Refusal::invalid(error.to_string()).to_string(), true));
+        }
         Err(error) => return Err(refuse(input, error.to_string(), true)),
         Ok(_) if tool.place() == Place::Client => Plan::Wait,
         Ok(prepared) => match prepared.approval {
@@ -55,5 +75,5 @@ pub(crate) fn accept(
             Approval::NotNeeded => Plan::Run,
         },
     };
-    Ok(PlannedCall { call: ToolCall { id: call.id.clone(), name: call.tool.clone(), input }, plan })
+    Ok(planned(input, plan))
 }

@@ -54,8 +54,8 @@ pub(crate) async fn ask_again(
         }
         let Some(place) = answered.iter().position(|(tool, _)| *tool == call.tool) else { continue };
         let (tool, raw) = answered.remove(place);
-        let again = WrittenCall { index: call.index, id: call.id.clone(), tool, raw, provider: None };
-        match accept(&run.parts.tools, &run.parts.tool_specs, &again) {
+        let again = WrittenCall { raw, ..WrittenCall::new(call.index, call.id.clone(), &tool) };
+        match accept(run, &again) {
             Ok(planned) => *verdict = Ok(planned),
             Err(second) => {
                 refusal.error =
@@ -115,7 +115,7 @@ async fn listen(run: &RunCtx, request: ModelRequest, bill: &mut Bill) -> Option<
         };
         match event {
             Ok(ModelEvent::ToolStarted { index, name, .. }) if calls.len() < MOST_CALLS => {
-                let name = meant(&run.parts.tool_specs, &name).map_or(name.clone(), str::to_owned);
+                let name = meant(&run.kit.specs, &name).map_or(name.clone(), str::to_owned);
                 calls.push((index, name, String::new()));
             }
             Ok(ModelEvent::ToolDelta { index, delta }) => {

@@ -31,11 +31,13 @@ impl Bill {
 
     fn write(self, run: &RunCtx, frame: &mut Frame, failed: bool) -> Result<(), FoldError> {
         let model = &run.model;
+        let cost = model.price().map(|price| price.of(&self.usage));
+        run.post.budget.book(self.usage, cost);
         frame.end_model_turn(ModelCall {
             run: Some(run.run.clone()),
-            agent: vec![run.agent.name.clone()],
+            agent: run.post.path.clone(),
             model: model.name().to_owned(),
-            cost: model.price().map(|price| price.of(&self.usage)),
+            cost,
             usage: self.usage,
             duration_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             failed,

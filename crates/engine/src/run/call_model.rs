@@ -13,6 +13,7 @@ use super::{
     drive::{RunCtx, RunStop},
     frame::Frame,
     heard::Heard,
+    inline,
     turn::{Offer, Said},
 };
 use crate::{
@@ -25,9 +26,10 @@ pub(crate) async fn call_model(
     frame: &mut Frame,
     writer: &mut LogWriter,
     offer: Offer,
+    hints: &[String],
 ) -> Result<Said, RunStop> {
     let mut bill = Bill::open();
-    let (calls, finish) = match hear(run, frame, writer, offer, &mut bill).await {
+    let (calls, finish) = match hear(run, frame, writer, offer, hints, &mut bill).await {
         Ok(heard) => heard,
         Err(stop) => {
             bill.break_off(run, frame)?;
@@ -43,7 +45,7 @@ pub(crate) async fn call_model(
         }
         writer.append(frame.take(), Vec::new()).await?;
         // On the heap: it is rare, and a run that waits for its model should be small.
-        let request = request(run, frame, offer);
+        let request = request(run, frame, writer, offer, hints);
         Box::pin(ask_again(run, frame, request, &calls, &mut verdicts)).await?;
     }
     let mut said = Said { calls: Vec::new(), rejected: 0, finish };
@@ -79,9 +81,10 @@ async fn hear(
     frame: &mut Frame,
     writer: &mut LogWriter,
     offer: Offer,
+    hints: &[String],
     bill: &mut Bill,
 ) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
-    let mut heard = Heard::new(begin(run, frame, offer).await?);
+    let mut heard = Heard::new(begin(run, frame, writer, offer, hints).await?);
     let mut calls: Vec<WrittenCall> = Vec::new();
     loop {
         let events = tokio::select! {
@@ -99,15 +102,9 @@ async fn hear(
                 ModelEvent::ReasoningEnded(provider) => frame.end_reasoning(provider)?,
                 ModelEvent::Source(source) => frame.cite(source)?,
                 ModelEvent::ToolStarted { index, id, name } => {
-                    let tool = meant(&run.parts.tool_specs, &name).unwrap_or(&name);
+                    let tool = meant(&run.kit.specs, &name).unwrap_or(&name);
                     let id = frame.start_call(id.as_deref(), tool, &name, &*run.parts.ids)?;
-                    calls.push(WrittenCall {
-                        index,
-                        id,
-                        tool: tool.to_owned(),
-                        raw: String::new(),
-                        provider: None,
-                    });
+                    calls.push(WrittenCall::new(index, id, tool));
                 }
                 ModelEvent::ToolSigned { index, provider } => {
                     if let Some(call) = calls.iter_mut().rfind(|call| call.index == index) {
@@ -132,14 +129,15 @@ async fn hear(
     }
 }
 
+/// Whether a call can be made now. At a limit none can, but the one that gives a structured answer.
 fn verdict(run: &RunCtx, offer: Offer, call: &WrittenCall) -> Verdict {
     match offer {
-        Offer::Tools => accept(&run.parts.tools, &run.parts.tool_specs, call),
-        Offer::NoTools => Err(Refusal {
+        Offer::NoTools | Offer::Summarise if call.tool != inline::FINISH => Err(Refusal {
             input: Value::String(call.raw.clone()),
             error: prompt::NO_MORE_CALLS.to_owned(),
             can_be_corrected: false,
         }),
+        _ => accept(run, call),
     }
 }
 
@@ -148,8 +146,14 @@ const LONG: usize = 512;
 
 /// Asks the model. A long chat is written down on a thread of its own: whoever waits for the first chunk of the answer,
 /// or shares the thread, does not wait for that.
-async fn begin(run: &RunCtx, frame: &Frame, offer: Offer) -> Result<ModelStream, RunStop> {
-    let request = request(run, frame, offer);
+async fn begin(
+    run: &RunCtx,
+    frame: &Frame,
+    writer: &LogWriter,
+    offer: Offer,
+    hints: &[String],
+) -> Result<ModelStream, RunStop> {
+    let request = request(run, frame, writer, offer, hints);
     let model = Arc::clone(&run.model);
     if run.history.len() < LONG {
         return Ok(model.stream(request));
@@ -159,19 +163,18 @@ async fn begin(run: &RunCtx, frame: &Frame, offer: Offer) -> Result<ModelStream,
 }
 
 /// Everything before the newest step is what the request before held, to the byte.
-fn request(run: &RunCtx, frame: &Frame, offer: Offer) -> ModelRequest {
+fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints: &[String]) -> ModelRequest {
     let mut messages = Vec::clone(&run.history);
     let mut turn = Vec::new();
     history::add(&mut turn, frame.message());
-    if offer == Offer::NoTools {
-        turn.push(prompt::last_step());
-    }
+    turn.extend(hints.iter().cloned().map(prompt::facts));
+    turn.extend(prompt::hint(offer));
     messages.extend(turn.into_iter().map(Arc::new));
     ModelRequest {
         system: run.system.to_string(),
         messages,
-        tools: run.parts.tool_specs.clone(),
+        tools: inline::equipped(run, frame),
         answer: None,
-        cache_key: run.cache_key.clone(),
+        cache_key: writer.log().key().map(|session| format!("concertino-session-{}", session.0)),
     }
 }

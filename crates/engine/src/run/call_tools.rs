@@ -10,14 +10,19 @@ use std::{
 };
 
 use async_trait::async_trait;
-use protocol::{ApprovalId, Artifact, FoldError, ToolCallId, ToolOutcome, ToolState};
+use futures::future::BoxFuture;
+use protocol::{ApprovalId, Artifact, FoldError, Part, ToolCall, ToolCallId, ToolOutcome, ToolState};
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet, time::Instant};
-use tools::{Emit, Notes, Outcome, ToolCtx, ToolError};
+use tools::{Emit, Notes, Outcome, Place, ToolCtx, ToolError};
 
 use super::{
+    delegate::{Delegated, delegate},
     drive::{RunCtx, RunStop},
     frame::Frame,
+    inline,
+    mail::{Mail, next_raised, show_raised},
+    tree::{Busy, Seat},
     turn::{Plan, PlannedCall},
 };
 use crate::{
@@ -39,23 +44,36 @@ const SIGNALS: usize = 64;
 const UNKNOWN: &str = "The outcome of this call is unknown: the server restarted while it ran. \
      Check what happened before you repeat it.";
 
+/// How the calls of a step ended.
+pub(crate) enum Called {
+    All,
+    /// Sub-agents among them wait for a person; these are their frames. The other calls are settled.
+    Parked(Vec<Frame>),
+}
+
 pub(crate) async fn call_tools(
     run: &RunCtx,
     frame: &mut Frame,
     writer: &mut LogWriter,
     calls: Vec<PlannedCall>,
-    answers: &mut Answers,
-) -> Result<(), RunStop> {
+    mail: &mut Mail,
+    seat: &mut Seat,
+) -> Result<Called, RunStop> {
     let (show, mut shown) = mpsc::channel(SIGNALS);
     let mut running = JoinSet::new();
+    let mut delegated = JoinSet::new();
+    let mut parked = Vec::new();
     let mut waiting: VecDeque<usize> = VecDeque::new();
     let mut outcomes: Vec<Option<ToolOutcome>> = Vec::with_capacity(calls.len());
     for (place, planned) in calls.iter().enumerate() {
         outcomes.push(match &planned.plan {
-            Plan::Run => {
-                waiting.push_back(place);
-                None
-            }
+            Plan::Run => match inline::call(run, frame, &planned.call)? {
+                Some(outcome) => Some(outcome),
+                None => {
+                    waiting.push_back(place);
+                    None
+                }
+            },
             Plan::Deny(reason) => Some(ToolOutcome::Denied { reason: reason.clone() }),
             Plan::Unknown | Plan::Ask | Plan::Wait => {
                 Some(ToolOutcome::Failed { message: UNKNOWN.to_owned() })
@@ -63,39 +81,68 @@ pub(crate) async fn call_tools(
         });
     }
 
+    let hooks = &run.parts.settings.hooks;
     let mut snapshots = Snapshots::default();
     let mut settled = 0;
     loop {
         waiting.retain(|&place| {
             let planned = &calls[place];
-            let must_wait = run.parts.tools.get(&planned.call.name).is_some_and(|tool| tool.one_at_a_time())
+            let tool = run.parts.tools.get(&planned.call.name);
+            if tool.as_ref().is_some_and(|tool| tool.place() == Place::Engine) {
+                let work = agent_call(run, planned.call.clone(), writer);
+                delegated.spawn(async move { (place, work.await) });
+                return false;
+            }
+            let must_wait = tool.is_some_and(|tool| tool.one_at_a_time())
                 && calls[..place].iter().zip(&outcomes).enumerate().any(|(before, (other, done))| {
                     before >= settled && done.is_none() && other.call.name == planned.call.name
                 });
             if !must_wait {
-                let task = run_one(run.clone(), planned.clone(), show.clone(), Arc::clone(writer.log()));
+                let task = run_one(run.clone(), planned.clone(), show.clone(), notes(run, frame, writer));
                 running.spawn(async move { (place, task.await) });
             }
             must_wait
         });
-        if running.is_empty() {
+        if running.is_empty() && delegated.is_empty() {
             // A task that was aborted or panicked outside the tool left its place open.
-            for outcome in outcomes.iter_mut().skip(settled).filter(|outcome| outcome.is_none()) {
-                *outcome = Some(ToolOutcome::Failed { message: "the tool broke off".to_owned() });
+            for (place, outcome) in outcomes.iter_mut().enumerate().skip(settled) {
+                if outcome.is_none() && !parked.iter().any(|(waits, _)| *waits == place) {
+                    *outcome = Some(ToolOutcome::Failed { message: "the tool broke off".to_owned() });
+                }
+            }
+            if !parked.is_empty() {
+                for (planned, outcome) in calls.iter().zip(&mut outcomes).skip(settled) {
+                    if let Some(outcome) = outcome.take() {
+                        frame.settle(&planned.call.id, outcome)?;
+                    }
+                }
+                mail.show_raised(run, frame)?;
+                writer.append(frame.take(), Vec::new()).await?;
+                return Ok(Called::Parked(parked.into_iter().flat_map(|(_, frames)| frames).collect()));
             }
         }
-        while let Some(outcome) = outcomes.get_mut(settled).and_then(Option::take) {
+        while let Some(mut outcome) = outcomes.get_mut(settled).and_then(Option::take) {
+            if !hooks.is_empty() {
+                hooks.post_acting(&run.point(frame), &calls[settled].call, &mut outcome);
+            }
             frame.settle(&calls[settled].call.id, outcome)?;
             settled += 1;
         }
         writer.append(frame.take(), Vec::new()).await?;
         if settled == calls.len() {
-            return Ok(());
+            return Ok(Called::All);
+        }
+        if !delegated.is_empty() {
+            seat.give_slot();
+            if running.is_empty() {
+                seat.rest();
+            }
         }
         tokio::select! {
             biased;
             () = run.cancel.cancelled() => {
-                wind_down(&mut running, &mut outcomes).await;
+                parked.iter_mut().for_each(|(_, frames)| run.tree.orphan(frames));
+                wind_down(run, frame, mail, &mut running, &mut delegated, &mut outcomes).await?;
                 while let Ok(signal) = shown.try_recv() {
                     if let Signal::Artifact(artifact) = signal {
                         frame.artifact(artifact)?;
@@ -115,7 +162,8 @@ pub(crate) async fn call_tools(
                     frame.progress(&call, output)?;
                 }
             }
-            Some(answer) = answers.recv() => take_answer(frame, writer, *answer).await?,
+            Some(answer) = mail.answers.recv() => take_answer(frame, writer, *answer, seat).await?,
+            raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
             Some(done) = running.join_next() => {
                 if let Ok((place, outcome)) = done {
                     outcomes[place] = Some(outcome);
@@ -125,17 +173,42 @@ pub(crate) async fn call_tools(
                     show_signal(frame, &mut snapshots, signal)?;
                 }
             }
+            Some(done) = delegated.join_next() => {
+                mail.show_raised(run, frame)?;
+                match done {
+                    Ok((place, Delegated::Done(outcome, busy))) => {
+                        seat.take_over(busy);
+                        outcomes[place] = Some(outcome);
+                    }
+                    Ok((place, Delegated::Started(outcome, work, busy))) => {
+                        seat.take_over(Some(busy));
+                        outcomes[place] = Some(outcome);
+                        mail.background.spawn(work);
+                    }
+                    Ok((place, Delegated::Parked(frames))) => parked.push((place, frames)),
+                    Ok((_, Delegated::Broken(stop))) => {
+                        run.cancel.cancel();
+                        wind_down(run, frame, mail, &mut running, &mut delegated, &mut outcomes).await?;
+                        return Err(stop);
+                    }
+                    Err(error) => tracing::error!(%error, "a delegation broke off"),
+                }
+            }
         }
     }
 }
 
-/// Answers to questions of this run that come while other calls of the step are running.
-pub(crate) type Answers = mpsc::Receiver<Box<LiveAnswer>>;
+/// What a delegating call does; the sub-agent is at work from here on.
+fn agent_call(run: &RunCtx, call: ToolCall, writer: &LogWriter) -> BoxFuture<'static, Delegated> {
+    delegate(run.clone(), call, writer.another(), run.tree.busy())
+}
 
 pub(crate) struct LiveAnswer {
     pub(crate) approval: ApprovalId,
     pub(crate) decision: Decision,
     pub(crate) reply: Reply<()>,
+    /// The one who asked is at work again from the moment the answer was handed over.
+    pub(crate) busy: Option<Busy>,
 }
 
 /// Writes an answer down, once; the call it allows runs when the present ones have ended.
@@ -143,10 +216,12 @@ pub(crate) async fn take_answer(
     frame: &mut Frame,
     writer: &mut LogWriter,
     answer: LiveAnswer,
+    seat: &mut Seat,
 ) -> Result<(), RunStop> {
-    let LiveAnswer { approval, decision, reply } = answer;
+    let LiveAnswer { approval, decision, reply, busy } = answer;
+    seat.take_over(busy);
     let asked = |state: &ToolState| matches!(state, ToolState::ApprovalRequested { approval: id, .. } if *id == approval);
-    if !frame.open_calls().iter().any(|(_, _, state)| asked(state)) {
+    if !frame.own_open_calls().iter().any(|(_, _, state)| asked(state)) {
         drop(reply.send(Err(EngineError::ApprovalSettled)));
         return Ok(());
     }
@@ -171,7 +246,7 @@ async fn run_one(
     run: RunCtx,
     planned: PlannedCall,
     show: mpsc::Sender<Signal>,
-    log: Arc<SessionLog>,
+    notes: Arc<dyn Notes>,
 ) -> ToolOutcome {
     let call = planned.call;
     let failed = |message: String| ToolOutcome::Failed { message };
@@ -196,7 +271,7 @@ async fn run_one(
             show: show.clone(),
         }),
         emit: Arc::new(Show { call: call.id.clone(), show }),
-        notes: Arc::new(SessionNotes { log }),
+        notes,
     };
     match tools::execute(prepared, ctx, run.parts.settings.tool_limits).await {
         Outcome::Done(output) => ToolOutcome::Done { output },
@@ -209,8 +284,16 @@ async fn run_one(
     }
 }
 
-/// Cancelled calls get a moment to clean up, then they are dropped.
-async fn wind_down(running: &mut JoinSet<(usize, ToolOutcome)>, outcomes: &mut [Option<ToolOutcome>]) {
+/// Cancelled calls get a moment to clean up, then they are dropped. Sub-agents close their messages by themselves, with
+/// the same moment for their own calls.
+async fn wind_down(
+    run: &RunCtx,
+    frame: &mut Frame,
+    mail: &mut Mail,
+    running: &mut JoinSet<(usize, ToolOutcome)>,
+    delegated: &mut JoinSet<(usize, Delegated)>,
+    outcomes: &mut [Option<ToolOutcome>],
+) -> Result<(), RunStop> {
     let all = async {
         while let Some(done) = running.join_next().await {
             if let Ok((place, outcome)) = done {
@@ -220,6 +303,25 @@ async fn wind_down(running: &mut JoinSet<(usize, ToolOutcome)>, outcomes: &mut [
     };
     if tokio::time::timeout(GRACE, all).await.is_err() {
         running.abort_all();
+    }
+    loop {
+        tokio::select! {
+            biased;
+            raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
+            done = delegated.join_next() => match done {
+                None => return Ok(()),
+                Some(Ok((place, Delegated::Done(outcome, _)))) => outcomes[place] = Some(outcome),
+                Some(Ok((place, Delegated::Started(outcome, work, _)))) => {
+                    outcomes[place] = Some(outcome);
+                    mail.background.spawn(work);
+                }
+                Some(Ok((_, Delegated::Broken(stop)))) => return Err(stop),
+                Some(Ok((_, Delegated::Parked(mut frames)))) => {
+                    run.tree.orphan(&mut frames);
+                }
+                Some(Err(error)) => tracing::error!(%error, "a delegation broke off"),
+            },
+        }
     }
 }
 
@@ -310,6 +412,31 @@ impl Emit for Show {
 
     async fn transient(&self, name: &str, data: Value) {
         self.send(Signal::Data { name: name.to_owned(), id: None, data, transient: true }).await;
+    }
+}
+
+/// What a call can look up: the session's notes for the main agent, its own for a sub-agent.
+fn notes(run: &RunCtx, frame: &Frame, writer: &LogWriter) -> Arc<dyn Notes> {
+    if run.post.depth == 0 {
+        return Arc::new(SessionNotes { log: Arc::clone(writer.log()) });
+    }
+    let mut latest = HashMap::new();
+    for part in &frame.message().parts {
+        if let Part::Data { name, data, .. } = part {
+            latest.insert(name.clone(), data.clone());
+        }
+    }
+    Arc::new(OwnNotes { latest })
+}
+
+struct OwnNotes {
+    latest: HashMap<String, Value>,
+}
+
+#[async_trait]
+impl Notes for OwnNotes {
+    async fn latest(&self, name: &str) -> Result<Option<Value>, ToolError> {
+        Ok(self.latest.get(name).cloned())
     }
 }
 

@@ -11,7 +11,10 @@ use futures::{FutureExt, StreamExt, future};
 use models::{Catalog, ChoiceError, Model, ModelError, ModelRequest, ModelStream, Wanted};
 use protocol::RunOptions;
 
-use crate::{agents::AgentDefinition, session::registry::SessionName};
+use crate::{
+    agents::{AgentDefinition, ModelChoice},
+    session::registry::SessionName,
+};
 
 /// `session` decides whose turn it is when calls must wait for a provider.
 pub(crate) fn choose_model(
@@ -20,10 +23,11 @@ pub(crate) fn choose_model(
     options: &RunOptions,
     agent: &AgentDefinition,
 ) -> Result<Arc<dyn Model>, ChoiceError> {
+    let own = agent.model.as_ref().map(ModelChoice::name);
     let wanted = Wanted {
         id: options.chat_model_id.as_deref(),
         source: options.chat_model_source.as_deref(),
-        agent: agent.model.as_deref(),
+        agent: own.as_deref(),
         fallback: &agent.fallback,
     };
     catalog.resolve(&wanted, lane(session))

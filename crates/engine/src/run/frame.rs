@@ -4,17 +4,19 @@
 //! model turn, makes call ids unique, settles every call exactly once, and always ends with one close. The state
 //! is what the events say: a frame is rebuilt by applying the log.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use models::FellBack;
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, Artifact, Cost, ErrorCode, FoldError, FrameEnd, IdSource, MessageFold, MessageId, Part,
-    ProviderMetadata, RunId, SegmentKind, SessionEvent, Source, ToolCall, ToolCallId, ToolOutcome, ToolState,
-    UiMessage, Usage,
+    ApprovalId, Artifact, Cost, ErrorCode, FoldError, FrameEnd, FrameParent, IdSource, MessageFold,
+    MessageId, Part, ProviderMetadata, RunId, SegmentKind, SessionEvent, Source, ToolCall, ToolCallId,
+    ToolOutcome, ToolState, UiMessage, Usage,
 };
 use serde_json::{Map, Value, json};
 
+/// Where a message says which of its calls are copies of sub-agents' questions.
+pub(crate) const RAISED_CALLS: &str = "raisedCalls";
 /// What a model call was, for the ledger.
 #[derive(Default)]
 pub(crate) struct ModelCall {
@@ -34,6 +36,8 @@ pub(crate) struct Frame {
     next_segment: u32,
     sources: Vec<Source>,
     calls: HashSet<ToolCallId>,
+    /// Copies of sub-agents' questions: the call each stands under here.
+    raised: HashMap<ApprovalId, ToolCallId>,
     usage: Usage,
     /// Of the calls whose price is known.
     cost: Option<Cost>,
@@ -53,6 +57,7 @@ impl Frame {
             next_segment: 0,
             sources: Vec::new(),
             calls: HashSet::new(),
+            raised: HashMap::new(),
             usage: Usage::default(),
             cost: None,
             steps: 0,
@@ -63,6 +68,7 @@ impl Frame {
     }
 
     /// The frame as the log left it.
+    #[cfg(test)]
     pub(crate) fn rebuild<'a>(
         message: MessageId,
         events: impl IntoIterator<Item = &'a SessionEvent>,
@@ -93,9 +99,26 @@ impl Frame {
         std::mem::take(&mut self.out)
     }
 
-    pub(crate) fn open(&mut self, metadata: Map<String, Value>) -> Result<(), FoldError> {
+    pub(crate) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    pub(crate) fn open(
+        &mut self,
+        metadata: Map<String, Value>,
+        parent: Option<Box<FrameParent>>,
+    ) -> Result<(), FoldError> {
         let message = self.id();
-        self.put(SessionEvent::FrameOpened { message, metadata })
+        self.put(SessionEvent::FrameOpened { message, metadata, parent })
+    }
+
+    /// What the message's metadata says.
+    pub(crate) fn fact(&self, name: &str) -> Option<&Value> {
+        self.message().metadata.as_ref().and_then(|metadata| metadata.get(name))
     }
 
     /// Text or reasoning; an empty delta opens nothing.
@@ -256,7 +279,36 @@ impl Frame {
 
     pub(crate) fn ask(&mut self, approval: ApprovalId, call: ToolCall) -> Result<(), FoldError> {
         let message = self.id();
-        self.put(SessionEvent::ApprovalAsked { message, approval, call })
+        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: false })
+    }
+
+    /// A sub-agent's question, in a step of its own; the call gets another id if its own is taken here.
+    pub(crate) fn raise(
+        &mut self,
+        approval: ApprovalId,
+        mut call: ToolCall,
+        from: &MessageId,
+        agent: &str,
+        ids: &dyn IdSource,
+    ) -> Result<(), FoldError> {
+        self.finish_step()?;
+        let original = call.id.clone();
+        if self.calls.contains(&call.id) {
+            call.id = ids.tool_call();
+        }
+        self.note(
+            RAISED_CALLS,
+            json!({ call.id.as_str(): { "agentName": agent, "messageId": from, "toolCallId": original } }),
+        )?;
+        self.request(call.clone(), None)?;
+        let message = self.id();
+        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: true })?;
+        self.finish_step()
+    }
+
+    /// The call that stands here for a sub-agent's question.
+    pub(crate) fn raised_call(&self, approval: &ApprovalId) -> Option<ToolCallId> {
+        self.raised.get(approval).cloned()
     }
 
     pub(crate) fn answer(
@@ -267,7 +319,8 @@ impl Frame {
         withdrawn: bool,
     ) -> Result<(), FoldError> {
         let message = self.id();
-        self.put(SessionEvent::ApprovalAnswered { message, approval, approved, reason, withdrawn })
+        let raised = self.raised.contains_key(&approval);
+        self.put(SessionEvent::ApprovalAnswered { message, approval, approved, reason, withdrawn, raised })
     }
 
     /// The run waits for a person.
@@ -360,6 +413,13 @@ impl Frame {
             .collect()
     }
 
+    /// Those that are this frame's own, not copies of a sub-agent's.
+    pub(crate) fn own_open_calls(&self) -> Vec<(ToolCallId, String, ToolState)> {
+        let mut calls = self.open_calls();
+        calls.retain(|(call, _, _)| !self.raised.values().any(|raised| raised == call));
+        calls
+    }
+
     pub(crate) fn settle_open_calls(&mut self, why: &str) -> Result<(), FoldError> {
         for (call, tool, state) in self.open_calls() {
             match state {
@@ -423,7 +483,7 @@ impl Frame {
         Ok(())
     }
 
-    fn apply(&mut self, event: &SessionEvent) -> Result<(), FoldError> {
+    pub(super) fn apply(&mut self, event: &SessionEvent) -> Result<(), FoldError> {
         if event.message() != Some(&self.message().id) {
             return Ok(());
         }
@@ -445,6 +505,11 @@ impl Frame {
             }
             SessionEvent::ToolRequested { call, .. } => {
                 self.calls.insert(call.id.clone());
+            }
+            // A raised question has a step of its own that no model call began.
+            SessionEvent::ApprovalAsked { approval, call, raised: true, .. } => {
+                self.raised.insert(approval.clone(), call.id.clone());
+                self.steps = self.steps.saturating_sub(1);
             }
             SessionEvent::ModelCalled { usage, cost, .. } => {
                 self.usage += *usage;

@@ -29,7 +29,7 @@ struct Written {
 impl Written {
     fn new() -> Self {
         let mut frame = Frame::new(MessageId::new("m"));
-        frame.open(Map::new()).unwrap();
+        frame.open(Map::new(), None).unwrap();
         Self { frame, ids: Counting::default() }
     }
 

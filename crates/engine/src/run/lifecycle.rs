@@ -7,9 +7,10 @@ use protocol::{ErrorCode, FinishReason, FrameEnd, MessageRef, RunEnd, SessionEve
 use store::{SessionKey, StoreError};
 
 use super::{
-    call_tools::Answers,
     drive::{Driven, RunCtx, RunStop, drive},
     frame::Frame,
+    mail::{Answers, Mail},
+    tree::{Busy, Seat},
     turn::Turn,
 };
 use crate::{context::cache::History, session::log::LogWriter};
@@ -28,8 +29,10 @@ pub(crate) async fn run(
     mut writer: LogWriter,
     mut frame: Frame,
     turn: Turn,
-    mut answers_to_calls: Answers,
+    mut mail: Mail,
+    busy: Busy,
 ) -> Left {
+    let mut seat = Seat::new(&run.tree, busy, false);
     let driven = AssertUnwindSafe(async {
         let histories = &run.parts.histories;
         run.history = match (history, writer.log().key()) {
@@ -37,20 +40,20 @@ pub(crate) async fn run(
             (None, Some(key)) => read_history(&run, key, &answers).await?,
             (_, None) => Arc::default(),
         };
-        drive(&run, &mut frame, &mut writer, turn, &mut answers_to_calls).await
+        drive(&run, &mut frame, &mut writer, turn, &mut mail, &mut seat).await
     })
     .catch_unwind()
     .await;
     let end = match driven {
         Ok(Ok(Driven::Done(reason))) => End::Finished(reason),
-        Ok(Ok(Driven::Parked)) => {
-            return match park(&run, &mut writer, &mut frame).await {
-                Ok(()) => Left { writer, answers: answers_to_calls },
-                Err(stop) => give_up(writer, answers_to_calls, &stop),
+        Ok(Ok(Driven::Parked(below))) => {
+            return match park(&run, &mut writer, &mut frame, below).await {
+                Ok(()) => Left { writer, answers: mail.answers },
+                Err(stop) => give_up(writer, mail.answers, &stop),
             };
         }
         Ok(Err(RunStop::Cancelled)) => End::Cancelled,
-        Ok(Err(stop @ RunStop::Store(_))) => return give_up(writer, answers_to_calls, &stop),
+        Ok(Err(stop @ RunStop::Store(_))) => return give_up(writer, mail.answers, &stop),
         Ok(Err(stop)) => {
             tracing::warn!(run = %run.run, error = %stop, "a run failed");
             End::Failed(code(&stop), person_text(&stop))
@@ -61,8 +64,8 @@ pub(crate) async fn run(
         }
     };
     match finish(&run, &mut writer, &mut frame, end).await {
-        Ok(()) => Left { writer, answers: answers_to_calls },
-        Err(stop) => give_up(writer, answers_to_calls, &stop),
+        Ok(()) => Left { writer, answers: mail.answers },
+        Err(stop) => give_up(writer, mail.answers, &stop),
     }
 }
 
@@ -102,7 +105,7 @@ fn code(stop: &RunStop) -> ErrorCode {
     }
 }
 
-fn person_text(stop: &RunStop) -> String {
+pub(crate) fn person_text(stop: &RunStop) -> String {
     match stop {
         RunStop::Model(error) => {
             let mut text = error.to_string();
@@ -118,26 +121,45 @@ fn person_text(stop: &RunStop) -> String {
     }
 }
 
-async fn park(run: &RunCtx, writer: &mut LogWriter, frame: &mut Frame) -> Result<(), RunStop> {
-    frame.park(run.run.clone())?;
-    let message = normalize(frame.message().clone());
-    writer.append(frame.take(), vec![message]).await?;
+/// The run leaves memory, and with it every frame below that waits: all in one go.
+async fn park(
+    run: &RunCtx,
+    writer: &mut LogWriter,
+    frame: &mut Frame,
+    mut below: Vec<Frame>,
+) -> Result<(), RunStop> {
+    let mut events = Vec::new();
+    let mut messages = Vec::with_capacity(below.len() + 1);
+    for frame in below.iter_mut().chain([frame]) {
+        frame.park(run.run.clone())?;
+        events.extend(frame.take());
+        messages.push(normalize(frame.message().clone()));
+    }
+    writer.append(events, messages).await?;
     Ok(())
 }
 
 async fn finish(run: &RunCtx, writer: &mut LogWriter, frame: &mut Frame, end: End) -> Result<(), RunStop> {
+    let mut events = Vec::new();
+    let mut messages = Vec::with_capacity(1);
+    for mut orphan in run.tree.take_orphans() {
+        orphan.close(FrameEnd::Cancelled)?;
+        events.extend(orphan.take());
+        messages.push(orphan.message().clone());
+    }
     let run_end = match end {
         End::Finished(reason) => frame.close(FrameEnd::Finished { reason }).map(|()| RunEnd::Finished),
         End::Cancelled => frame.close(FrameEnd::Cancelled).map(|()| RunEnd::Cancelled),
         End::Failed(code, message) => frame.fail(code, message).map(|()| RunEnd::Failed),
     }?;
-    let mut events = frame.take();
+    events.extend(frame.take());
     events.push(SessionEvent::RunEnded {
         run: run.run.clone(),
         message: frame.message().id.clone(),
         end: run_end,
     });
-    writer.append(events, vec![frame.message().clone()]).await?;
+    messages.push(frame.message().clone());
+    writer.append(events, messages).await?;
     Ok(())
 }
 

@@ -3,16 +3,22 @@
 //! Finished results are never run again; a read-only call may be; a call with side effects and no result is told
 //! to the model as unknown.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use protocol::{SessionEvent, ToolCall, ToolState};
+use protocol::{
+    FoldError, FrameParent, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage,
+};
+use serde_json::Value;
 use store::{RunRecord, SessionKey, Store, StoreError};
 use tools::{Approval, Effect, Place, Registry};
 
 use super::{
     frame::Frame,
+    tree::Revived,
     turn::{Plan, PlannedCall},
 };
+
+use crate::context::history::{BACKGROUND, STEERING};
 
 const READ_BYTES: usize = 1 << 20;
 
@@ -25,27 +31,93 @@ pub(crate) enum Why {
     Crashed,
 }
 
-/// The frame of a run as the log left it.
+/// A run as the log left it: the main agent's frame, and those of sub-agents whose result it does not have yet.
+pub(crate) struct Rebuilt {
+    pub(crate) frame: Frame,
+    pub(crate) below: Vec<Revived>,
+    /// Messages of frames that were ended while the run was out of memory.
+    pub(crate) closed: Vec<UiMessage>,
+}
+
 pub(crate) async fn rebuild(
     store: &Arc<dyn Store>,
     key: SessionKey,
     run: &RunRecord,
-) -> Result<Frame, StoreError> {
-    let mut events: Vec<SessionEvent> = Vec::new();
+) -> Result<Rebuilt, StoreError> {
+    let corrupt = |error: FoldError| StoreError::Corrupt(error.to_string());
+    let mut frames = Frames::new(run.message.clone());
     let mut after = run.first_seq.saturating_sub(1);
     loop {
         let entries = store.read_log(key, after, READ_BYTES).await?;
         let Some(last) = entries.last() else { break };
         after = last.seq;
-        events.extend(entries.into_iter().map(|entry| entry.event));
+        for entry in &entries {
+            frames.apply(&entry.event).map_err(corrupt)?;
+        }
     }
-    Frame::rebuild(run.message.clone(), &events).map_err(|error| StoreError::Corrupt(error.to_string()))
+    Ok(Rebuilt { frame: frames.root, below: frames.below.into_values().collect(), closed: Vec::new() })
+}
+
+/// Whether this is a background agent of `message` that has ended.
+fn is_ended_of(revived: &Revived, message: &MessageId) -> bool {
+    revived.parent.background && revived.parent.message == *message && revived.frame.is_closed()
+}
+
+struct Frames {
+    root: Frame,
+    below: HashMap<MessageId, Revived>,
+}
+
+impl Frames {
+    fn new(root: MessageId) -> Self {
+        Self { root: Frame::new(root), below: HashMap::new() }
+    }
+
+    fn apply(&mut self, event: &SessionEvent) -> Result<(), FoldError> {
+        let Some(message) = event.message() else { return Ok(()) };
+        if let SessionEvent::FrameOpened { parent: Some(parent), .. } = event {
+            let revived = Revived { frame: Frame::new(message.clone()), parent: FrameParent::clone(parent) };
+            self.below.insert(message.clone(), revived);
+        }
+        match self.below.get_mut(message) {
+            Some(revived) => revived.frame.apply(event)?,
+            None => self.root.apply(event)?,
+        }
+        match event {
+            // Its caller knows the result.
+            SessionEvent::ToolSettled { message, call, outcome } => {
+                self.settled(message, call);
+                if let ToolOutcome::Done { output } = outcome
+                    && let Some(agent) = output.get("agentId").and_then(Value::as_str)
+                {
+                    self.below.retain(|_, revived| {
+                        revived.parent.chat.as_str() != agent || !is_ended_of(revived, message)
+                    });
+                }
+            }
+            // Its caller was told what came of those in the background.
+            SessionEvent::DataPushed { message, name, data, .. }
+                if name == STEERING && data.get("from").is_some_and(|from| from == BACKGROUND) =>
+            {
+                self.below.retain(|_, revived| !is_ended_of(revived, message));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn settled(&mut self, message: &MessageId, call: &ToolCallId) {
+        self.below.retain(|_, revived| {
+            let it = revived.parent.message == *message && revived.parent.call == *call;
+            !it || revived.parent.background
+        });
+    }
 }
 
 /// What is to be done with each call that has no result.
 pub(crate) fn plan(frame: &Frame, tools: &Registry, why: Why) -> Vec<PlannedCall> {
     frame
-        .open_calls()
+        .own_open_calls()
         .into_iter()
         .filter_map(|(id, name, state)| {
             let plan = plan_one(&name, &state, tools, why)?;

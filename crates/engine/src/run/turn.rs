@@ -17,8 +17,14 @@ pub(crate) enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     Tools,
-    /// The step limit is near: say what you have.
+    /// A limit was reached: say what you have.
     NoTools,
+    /// The work ended on a tool's result: say what came of it.
+    Summarise,
+    /// Nothing was said at all.
+    Nudge,
+    /// The structured answer is missing.
+    Finish,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +65,8 @@ pub(crate) struct Turn {
 #[derive(Clone, Debug, PartialEq)]
 enum Phase {
     Model,
+    /// One more model call, whatever the limits say.
+    Once(Offer),
     Calls(Vec<PlannedCall>),
     Waiting(Vec<PlannedCall>),
     Done(FinishReason),
@@ -75,8 +83,31 @@ impl Turn {
         Self { phase, steps, max_steps }
     }
 
+    /// One more model call after the turn was over.
+    pub(crate) fn once(max_steps: u32, steps: u32, offer: Offer) -> Self {
+        Self { phase: Phase::Once(offer), steps, max_steps }
+    }
+
+    /// Nothing to do for the model until somebody in the background has ended.
+    pub(crate) fn rest_if_idle(&mut self) {
+        if self.phase == Phase::Model && self.steps > 0 {
+            self.phase = Phase::Done(FinishReason::Stop);
+        }
+    }
+
+    /// The answer was given.
+    pub(crate) fn finished() -> Self {
+        Self { phase: Phase::Done(FinishReason::Stop), steps: 0, max_steps: 0 }
+    }
+
+    /// A limit other than that of the steps was reached: the model call to come is the last one.
+    pub(crate) fn end_here(&mut self) {
+        self.max_steps = self.max_steps.min(self.steps);
+    }
+
     pub(crate) fn next(&mut self) -> Step {
         match &mut self.phase {
+            Phase::Once(offer) => Step::CallModel(*offer),
             Phase::Model if self.steps < self.max_steps => Step::CallModel(Offer::Tools),
             Phase::Model => Step::CallModel(Offer::NoTools),
             Phase::Calls(calls) => {

@@ -5,7 +5,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use protocol::{ApprovalId, MessageId, MessageRef, RunEnd, Seq, WhenBusy};
-use store::{RunRecord, RunStatus, SessionRecord, StoreError};
+use store::{FrameRecord, RunRecord, RunStatus, SessionRecord, StoreError};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
@@ -22,9 +22,8 @@ use super::{
 };
 use crate::{
     EngineError,
-    agents::main_agent,
     engine::Parts,
-    run::{call_tools::LiveAnswer, lifecycle::Left},
+    run::{call_tools::LiveAnswer, lifecycle::Left, tree::Tree},
 };
 
 /// How many messages may wait behind a run.
@@ -52,8 +51,26 @@ pub(crate) enum Command {
         decision: Decision,
         reply: Reply<()>,
     },
+    /// Follow one sub-agent.
+    WatchFrame {
+        frame: Box<FrameRecord>,
+        after: Option<Seq>,
+        reply: Reply<Option<Viewer>>,
+    },
+    /// Stop one sub-agent and what is below it.
+    StopFrame {
+        frame: Box<FrameRecord>,
+        reply: Reply<bool>,
+    },
+    /// Something said to the main agent, or to a sub-agent, at work.
+    Steer {
+        frame: Option<MessageId>,
+        text: String,
+        reply: Reply<()>,
+    },
     Branch {
         at: MessageId,
+        revision: Option<u32>,
         reply: Reply<MessageRef>,
     },
     Delete {
@@ -77,6 +94,8 @@ pub(crate) struct Actor {
     pub(super) parts: Arc<Parts>,
     pub(super) name: SessionName,
     pub(super) live: Option<Live>,
+    /// Answers that came while the run was about to leave memory.
+    pub(super) late: Vec<LiveAnswer>,
     /// What interrupts the present run, and retries and answers that come after it: no messages, so they wait with
     /// their connection and go with it.
     waiting: VecDeque<(SendRequest, Reply<Following>)>,
@@ -91,6 +110,7 @@ pub(super) struct Live {
     pub(super) log: Arc<SessionLog>,
     pub(super) cancel: CancellationToken,
     pub(super) answers: mpsc::Sender<Box<LiveAnswer>>,
+    pub(super) tree: Arc<Tree>,
     pub(super) task: JoinHandle<Left>,
 }
 
@@ -101,6 +121,7 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
         live: None,
         waiting: VecDeque::new(),
         queue: Queue::default(),
+        late: Vec::new(),
         stops: Vec::new(),
     };
     loop {
@@ -170,7 +191,8 @@ impl Actor {
                 })));
             }
         }
-        for LiveAnswer { approval, decision, reply } in left {
+        let late = std::mem::take(&mut self.late);
+        for LiveAnswer { approval, decision, reply, .. } in left.into_iter().chain(late) {
             let result = self.answer(&approval, decision).await;
             drop(reply.send(result));
         }
@@ -195,9 +217,16 @@ impl Actor {
             Command::Watch { after, reply } => drop(reply.send(self.watch(after).await)),
             Command::Stop { at, reply } => self.stop(at, reply).await,
             Command::Answer { approval, decision, reply } => {
-                self.answer_or_hand_over(LiveAnswer { approval, decision, reply }).await;
+                self.answer_or_hand_over(LiveAnswer { approval, decision, reply, busy: None }).await;
             }
-            Command::Branch { at, reply } => drop(reply.send(self.choose_branch(&at).await)),
+            Command::WatchFrame { frame, after, reply } => {
+                drop(reply.send(self.watch_frame(*frame, after).await));
+            }
+            Command::StopFrame { frame, reply } => self.stop_frame(*frame, reply).await,
+            Command::Steer { frame, text, reply } => drop(reply.send(self.steer(frame.as_ref(), text))),
+            Command::Branch { at, revision, reply } => {
+                drop(reply.send(self.choose_branch(&at, revision).await));
+            }
             Command::Delete { reply } => drop(reply.send(self.delete().await)),
             Command::Recover => {
                 if let Err(error) = self.recover().await {
@@ -249,7 +278,7 @@ impl Actor {
 
     /// Nothing is running: do what the request says.
     async fn send(&mut self, request: SendRequest) -> Result<Viewer, EngineError> {
-        let agent = main_agent(request.options.agent_id.as_deref())?;
+        let agent = self.main_agent(request.options.agent_id.as_deref())?;
         let mut record = self.record().await?;
         if matches!(record, Some(SessionRecord { last_run: Some((_, RunStatus::Running)), .. })) {
             // Left behind by a store that failed.
@@ -355,16 +384,25 @@ impl Actor {
         drop(reply.send(stopped.await));
     }
 
-    async fn choose_branch(&mut self, at: &MessageId) -> Result<MessageRef, EngineError> {
+    async fn choose_branch(
+        &mut self,
+        at: &MessageId,
+        revision: Option<u32>,
+    ) -> Result<MessageRef, EngineError> {
         self.recover().await?;
         if self.live.is_some() {
             return Err(EngineError::Busy);
         }
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
         let message = self.parts.store.message(record.key, at).await?;
-        let message = message.ok_or_else(|| EngineError::MessageNotFound(at.clone()))?;
+        let newest = message.ok_or_else(|| EngineError::MessageNotFound(at.clone()))?.reference;
+        let revision = revision.unwrap_or(newest.revision);
+        if revision > newest.revision {
+            return Err(EngineError::MessageNotFound(at.clone()));
+        }
         self.withdraw(&record, RunEnd::Withdrawn).await?;
-        Ok(self.parts.store.choose_branch(record.key, &message.reference).await?)
+        let chosen = MessageRef { id: newest.id, revision };
+        Ok(self.parts.store.choose_branch(record.key, &chosen).await?)
     }
 
     async fn delete(&mut self) -> Result<(), EngineError> {

@@ -19,9 +19,31 @@ use crate::{
     EngineError,
     run::{
         call_tools::LiveAnswer,
-        resume::{self, Why},
+        frame::Frame,
+        resume::{self, Rebuilt, Why},
+        tree::{Revived, Undelivered},
     },
 };
+
+impl Rebuilt {
+    /// Writes an answer where the question stands: in the frame that asked, and where it was shown as well.
+    fn answer(&mut self, approval: &ApprovalId, decision: &Decision) -> Result<(), protocol::FoldError> {
+        let write = |frame: &mut Frame| {
+            let (approval, reason) = (approval.clone(), decision.reason.clone());
+            frame.answer(approval, decision.approved, reason, false)
+        };
+        let asks = |frame: &Frame| {
+            let open = frame.open_calls();
+            open.iter().any(|(_, _, state)| {
+                matches!(state, ToolState::ApprovalRequested { approval: id, .. } if id == approval)
+            })
+        };
+        for Revived { frame, .. } in self.below.iter_mut().filter(|below| asks(&below.frame)) {
+            write(frame)?;
+        }
+        write(&mut self.frame)
+    }
+}
 
 impl Actor {
     /// An assistant message handed back with answers in it: the run goes on in the same message.
@@ -63,16 +85,16 @@ impl Actor {
                         "This answer waits for an approval or for the output of a tool.",
                     ));
                 }
-                self.resume(record, run, Why::Asked, |frame| {
+                self.resume(record, run, Why::Asked, |rebuilt| {
                     for (approval, decision) in new {
-                        frame.answer(approval, decision.approved, decision.reason, false)?;
+                        rebuilt.answer(&approval, &decision)?;
                     }
                     for output in outputs {
                         let outcome = match output.result {
                             Ok(output) => ToolOutcome::Done { output },
                             Err(message) => ToolOutcome::Failed { message },
                         };
-                        frame.settle(&output.call, outcome)?;
+                        rebuilt.frame.settle(&output.call, outcome)?;
                     }
                     Ok(())
                 })
@@ -98,8 +120,8 @@ impl Actor {
         run: &store::RunRecord,
         outputs: Vec<ClientOutput>,
     ) -> Result<Vec<ClientOutput>, EngineError> {
-        let frame = resume::rebuild(&self.parts.store, record.key, run).await?;
-        let open = frame.open_calls();
+        let rebuilt = resume::rebuild(&self.parts.store, record.key, run).await?;
+        let open = rebuilt.frame.own_open_calls();
         let is_wanted = |output: &ClientOutput| {
             open.iter().any(|(call, tool, state)| {
                 *call == output.call
@@ -112,6 +134,14 @@ impl Actor {
 
     /// One answer, from any surface: to a run that waits, or to one whose other calls are still running.
     pub(super) async fn answer_or_hand_over(&mut self, answer: LiveAnswer) {
+        let answer = match &self.live {
+            Some(live) => match live.tree.deliver(answer) {
+                Ok(()) => return,
+                Err(Undelivered::Parking(answer)) => return self.late.push(answer),
+                Err(Undelivered::NotAsked(answer)) => answer,
+            },
+            None => answer,
+        };
         let answer = match &self.live {
             Some(live) => match live.answers.try_send(Box::new(answer)) {
                 Ok(()) => return,
@@ -146,10 +176,7 @@ impl Actor {
             return Err(EngineError::Busy);
         }
         let approval = approval.clone();
-        self.resume(&record, run, Why::Asked, |frame| {
-            frame.answer(approval, decision.approved, decision.reason, false)
-        })
-        .await?;
+        self.resume(&record, run, Why::Asked, |rebuilt| rebuilt.answer(&approval, &decision)).await?;
         Ok(())
     }
 }

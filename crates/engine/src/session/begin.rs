@@ -18,14 +18,17 @@ use super::{
 };
 use crate::{
     EngineError,
-    agents::{AgentDefinition, main_agent},
+    agents::AgentDefinition,
     context::{cache::History, history, preface, prompt},
     run::{
         choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
         lifecycle,
-        resume::{self, Why},
+        mail::Mail,
+        post::Post,
+        resume::{self, Rebuilt, Why},
+        tree::{RAISED, Revived, Tree},
         turn::Turn,
     },
 };
@@ -37,9 +40,9 @@ const ANSWERS: usize = 16;
 pub(super) struct LogEnd {
     target: SessionTarget,
     high_water: Seq,
+    preface: Option<PrefaceRecord>,
     /// The model that the session goes on with, and where from.
     chat_model: Option<(String, Option<String>)>,
-    preface: Option<PrefaceRecord>,
 }
 
 impl LogEnd {
@@ -48,11 +51,11 @@ impl LogEnd {
     }
 }
 
-/// The agent of a run, the model that speaks for it, and what its system prompt says in this session.
+/// The agent of a run, and what its system prompt says in this session.
 struct Voice {
     agent: Arc<AgentDefinition>,
-    model: Arc<dyn Model>,
     system: String,
+    model: Arc<dyn Model>,
 }
 
 /// What the messages of a session's first append mean to a model.
@@ -77,8 +80,8 @@ impl From<&SessionRecord> for LogEnd {
         Self {
             target: SessionTarget::Known(record.key),
             high_water: record.high_water,
-            chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
             preface: record.preface.clone(),
+            chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
         }
     }
 }
@@ -88,7 +91,7 @@ impl Actor {
     pub(super) fn no_log(&self) -> LogEnd {
         let (workspace, id) = self.name.clone();
         let target = SessionTarget::New { workspace, id };
-        LogEnd { target, high_water: 0, chat_model: None, preface: None }
+        LogEnd { target, high_water: 0, preface: None, chat_model: None }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -136,7 +139,7 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&voice)).map_err(order)?;
+        frame.open(self.start_metadata(&voice.agent, &*voice.model), None).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -146,20 +149,26 @@ impl Actor {
         });
         events.extend(frame.take());
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
-        let viewer = Viewer::new(log, high_water, run.message.clone(), reading);
+        let viewer =
+            Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
         writer.append(events, Vec::new()).await?;
         let turn = Turn::new(voice.agent.max_steps);
-        self.spawn(run, voice, writer, frame, turn, history);
+        let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
+        self.spawn(run, voice, writer, rebuilt, turn, history);
         Ok(viewer)
     }
 
-    fn start_metadata(&self, voice: &Voice) -> Map<String, Value> {
-        let agent = &voice.agent;
+    pub(super) fn main_agent(&self, name: Option<&str>) -> Result<Arc<AgentDefinition>, EngineError> {
+        let agent = self.parts.agents.main(&self.name.0, name);
+        agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))
+    }
+
+    fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
         let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
         let mut metadata = Map::new();
         metadata.insert("agent".to_owned(), json!(reference));
         metadata.insert("agentName".to_owned(), json!(agent.name));
-        metadata.insert("model".to_owned(), json!(voice.model.name()));
+        metadata.insert("model".to_owned(), json!(model.name()));
         metadata.insert("createdAt".to_owned(), json!(self.parts.clock.now()));
         metadata
     }
@@ -170,29 +179,39 @@ impl Actor {
         run: RunRecord,
         voice: Voice,
         writer: LogWriter,
-        frame: Frame,
+        rebuilt: Rebuilt,
         turn: Turn,
         history: Option<History>,
     ) {
+        let Rebuilt { frame, below, .. } = rebuilt;
+        let (raised, raising) = mpsc::channel(RAISED);
+        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, raised);
+        tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
+        tree.revive(below);
+        let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
         let cancel = self.parts.runs.child_token();
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
-            run: run.id.clone(),
             workspace: self.name.0.clone(),
+            run: run.id.clone(),
+            post: Arc::new(Post::root(&voice.agent, run.message.clone())),
+            kit,
+            tree: Arc::clone(&tree),
             agent: voice.agent,
             model: voice.model,
             options: run.options.clone(),
             system: voice.system.into(),
-            cache_key: writer.log().key().map(|session| format!("concertino-session-{}", session.0)),
             history: Arc::default(),
             cancel: cancel.clone(),
         };
         let log = Arc::clone(writer.log());
         let (answers, taken) = mpsc::channel(ANSWERS);
-        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn, taken);
+        let mail = Mail::new(answers.clone(), taken, Some(raising));
+        let busy = tree.busy();
+        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn, mail, busy);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
-        self.live = Some(Live { run, log, cancel, answers, task });
+        self.live = Some(Live { run, log, cancel, answers, tree, task });
     }
 
     /// Takes a run that left memory up again; `before` is written ahead of the moment it goes on.
@@ -201,30 +220,41 @@ impl Actor {
         record: &SessionRecord,
         mut run: RunRecord,
         why: Why,
-        before: impl FnOnce(&mut Frame) -> Result<(), protocol::FoldError>,
+        before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
-        let agent = main_agent(run.options.agent_id.as_deref())?;
+        let agent = self.main_agent(run.options.agent_id.as_deref())?;
+        let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
         let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
             .unwrap_or_else(|error| Arc::new(Gone(error)));
-        let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
-        let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
-        before(&mut frame).map_err(order)?;
-        frame.go_on(run.id.clone()).map_err(order)?;
+        let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        before(&mut rebuilt).map_err(order)?;
+        let mut events = Vec::new();
+        for Revived { frame, .. } in &mut rebuilt.below {
+            if !frame.is_closed() {
+                frame.go_on(run.id.clone()).map_err(order)?;
+            }
+            events.extend(frame.take());
+        }
+        rebuilt.frame.go_on(run.id.clone()).map_err(order)?;
         let high_water = record.high_water;
         let log = self.open_log(&record.into());
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
-        let events = frame.take();
+        events.extend(rebuilt.frame.take());
         if why == Why::Asked {
             run.last_resume = high_water + events.len() as Seq;
         }
         run.status = RunStatus::Running;
         let reading = Reading { view: View::Continuation, last_resume: run.last_resume, edge: high_water };
-        let viewer = Viewer::new(log, run.last_resume.saturating_sub(1), run.message.clone(), reading);
-        writer.append(events, Vec::new()).await?;
-        let calls = resume::plan(&frame, &self.parts.tools, why);
-        let turn = Turn::resume(agent.max_steps, frame.steps(), calls);
+        let mut viewer = Viewer::new(log, run.last_resume.saturating_sub(1), run.message.clone(), reading)
+            .lane(run.options.sub_agent_stream);
+        if !rebuilt.below.is_empty() {
+            viewer = viewer.beginning(run.first_seq);
+        }
+        writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
+        let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
+        let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
         let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
-        self.spawn(run, voice, writer, frame, turn, None);
+        self.spawn(run, voice, writer, rebuilt, turn, None);
         Ok(viewer)
     }
 
@@ -249,7 +279,7 @@ impl Actor {
             _ => return Ok(false),
         };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
-        let mut frame = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let Rebuilt { mut frame, below, .. } = resume::rebuild(&self.parts.store, record.key, &run).await?;
         let (why, frame_end) = match end {
             RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
             RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),
@@ -259,16 +289,28 @@ impl Actor {
             ),
         };
         // The run goes on only to end, so that no reader takes the pause for the end.
+        let mut events = Vec::new();
+        let mut messages = Vec::with_capacity(1);
+        for Revived { frame: mut below, .. } in below.into_iter().filter(|below| !below.frame.is_closed()) {
+            below
+                .go_on(run.id.clone())
+                .and_then(|()| below.settle_open_calls(why))
+                .and_then(|()| below.close(FrameEnd::Cancelled))
+                .map_err(order)?;
+            events.extend(below.take());
+            messages.push(below.message().clone());
+        }
         frame
             .go_on(run.id.clone())
             .and_then(|()| frame.settle_open_calls(why))
             .and_then(|()| frame.close(frame_end))
             .map_err(order)?;
-        let mut events = frame.take();
+        events.extend(frame.take());
+        messages.push(frame.message().clone());
         events.push(SessionEvent::RunEnded { run: run.id.clone(), message: run.message.clone(), end });
         let log = self.open_log(&record.into());
         let mut writer = LogWriter::new(log, Arc::clone(&self.parts.flusher));
-        writer.append(events, vec![frame.message().clone()]).await?;
+        writer.append(events, messages).await?;
         Ok(true)
     }
 }

@@ -29,6 +29,7 @@ use super::{
     flush::Flusher,
     merge::{continues, join},
 };
+use crate::run::raise::Mirror;
 
 /// What stays in memory for readers that keep up, in bytes of frames.
 const TAIL_BYTES: usize = 256 * 1024;
@@ -46,6 +47,8 @@ pub(crate) struct SessionLog {
     clock: Arc<dyn Clock>,
     profile: Profile,
     state: Mutex<State>,
+    /// Held while events are appended: several agents of a run write, and none may tell what another is still storing.
+    appending: tokio::sync::Mutex<()>,
     /// Held while rows are on their way to the store, so that they arrive in order.
     storing: tokio::sync::Mutex<()>,
     visible: watch::Sender<Visible>,
@@ -104,6 +107,8 @@ pub(crate) enum Found {
     },
     /// It has left memory: read it from the store.
     Stored,
+    /// The next events are other agents'.
+    Others,
 }
 
 impl SessionLog {
@@ -130,6 +135,7 @@ impl SessionLog {
                 unsaved_bytes: 0,
                 folded: Vec::new(),
             }),
+            appending: tokio::sync::Mutex::new(()),
             storing: tokio::sync::Mutex::new(()),
             visible,
             flags: Flags::default(),
@@ -209,8 +215,14 @@ impl SessionLog {
         let skip = usize::try_from(cursor + 1 - first).unwrap_or(usize::MAX);
         let mut entries = state.tail.iter().skip(skip).take_while(|entry| entry.seq <= visible).peekable();
         while let Some(entry) = entries.next() {
+            if entry.event.message().is_some_and(|other| other != message) {
+                if at == cursor {
+                    return Found::Others;
+                }
+                break;
+            }
             at = entry.seq;
-            if entry.event.message() != Some(message) || !reading.tells(entry.seq, &entry.event) {
+            if entry.event.message().is_none() || !reading.tells(entry.seq, &entry.event) {
                 continue;
             }
             match entries.peek() {
@@ -231,6 +243,26 @@ impl SessionLog {
             }
         }
         Found::Frames { bytes, cursor: at, ended: false }
+    }
+
+    /// The events between the cursor and the visible edge, about as many as are handed over at once; `None` when
+    /// they have left memory.
+    pub(crate) fn entries(&self, cursor: Seq, visible: Seq) -> Option<Vec<LogEntry>> {
+        let at = self.clock.now();
+        let state = self.state.lock();
+        let first = state.tail.front().map(|entry| entry.seq).filter(|first| *first <= cursor + 1)?;
+        let skip = usize::try_from(cursor + 1 - first).unwrap_or(usize::MAX);
+        let mut bytes = 0;
+        let entries = state.tail.iter().skip(skip).take_while(|entry| {
+            let room = bytes < BATCH_BYTES;
+            bytes += entry.frame.len() + ENTRY_BYTES;
+            room && entry.seq <= visible
+        });
+        Some(entries.map(|entry| LogEntry { seq: entry.seq, at, event: entry.event.clone() }).collect())
+    }
+
+    pub(crate) fn profile(&self) -> Profile {
+        self.profile
     }
 
     /// Writes the frame of an event, if the chat surface says anything for it.
@@ -378,15 +410,32 @@ impl State {
     }
 }
 
-/// The right to append; there is one per session, handed from the actor to the run and back.
+/// The right to append; there is one per session, handed from the actor to the run and back. The sub-agents of a run
+/// share it.
 pub(crate) struct LogWriter {
     log: Arc<SessionLog>,
     flusher: Arc<Flusher>,
+    /// Where a sub-agent's questions are shown as well.
+    mirror: Option<Box<Mirror>>,
 }
 
 impl LogWriter {
     pub(crate) fn new(log: Arc<SessionLog>, flusher: Arc<Flusher>) -> Self {
-        Self { log, flusher }
+        Self { log, flusher, mirror: None }
+    }
+
+    /// The same right, for an agent that works at the same time.
+    pub(crate) fn another(&self) -> Self {
+        Self::new(Arc::clone(&self.log), Arc::clone(&self.flusher))
+    }
+
+    /// The share of a sub-agent.
+    pub(crate) fn shared(&self, mirror: Mirror) -> Self {
+        Self {
+            log: Arc::clone(&self.log),
+            flusher: Arc::clone(&self.flusher),
+            mirror: Some(Box::new(mirror)),
+        }
     }
 
     pub(crate) fn log(&self) -> &Arc<SessionLog> {
@@ -405,6 +454,8 @@ impl LogWriter {
         let last_of_run = events
             .iter()
             .any(|event| matches!(event, SessionEvent::RunEnded { .. } | SessionEvent::RunParked { .. }));
+        let raised = self.mirror.as_mut().map(|mirror| mirror.of(&events)).unwrap_or_default();
+        let turn = self.log.appending.lock().await;
         let pushed = self.log.push(events, messages);
         if pushed.boundary {
             self.log.flush(last_of_run).await?;
@@ -415,6 +466,10 @@ impl LogWriter {
             self.log.flags.over.store(true, Ordering::Release);
         }
         self.log.tell(pushed.last);
+        drop(turn);
+        if let Some(mirror) = self.mirror.as_ref().filter(|_| !raised.is_empty()) {
+            mirror.send(raised).await;
+        }
         Ok(pushed.last)
     }
 }

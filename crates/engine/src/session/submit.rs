@@ -206,7 +206,12 @@ impl Actor {
             View::WholeMessage => run.first_seq,
             View::Continuation => run.last_resume,
         };
-        Viewer::new(log, first.saturating_sub(1), run.message.clone(), reading)
+        let viewer = Viewer::new(log, first.saturating_sub(1), run.message.clone(), reading)
+            .lane(run.options.sub_agent_stream);
+        match view {
+            View::WholeMessage => viewer,
+            View::Continuation => viewer.beginning(run.first_seq),
+        }
     }
 }
 

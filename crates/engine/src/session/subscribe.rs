@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use protocol::{
-    MessageId, Seq,
+    LogEntry, MessageId, Seq, SubAgentStream,
     project::chat::{Reading, ends_stream},
 };
 use store::StoreError;
@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use crate::EngineError;
 
 use super::{
+    below::Below,
     log::{BATCH_BYTES, Found, SessionLog, Visible},
     merge::merged,
 };
@@ -26,6 +27,11 @@ pub struct Viewer {
     message: MessageId,
     reading: Reading,
     ended: bool,
+    lane: Option<SubAgentStream>,
+    /// The agents below the message, as soon as there are any.
+    below: Option<Box<Below>>,
+    /// The message began here, before the cursor: what agents below it did until then must be known.
+    begins: Option<Seq>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +50,19 @@ impl Viewer {
     /// Reads the events of `message` after `cursor`.
     pub(crate) fn new(log: Arc<SessionLog>, cursor: Seq, message: MessageId, reading: Reading) -> Self {
         let visible = log.watch();
-        Self { log, visible, cursor, message, reading, ended: false }
+        Self { log, visible, cursor, message, reading, ended: false, lane: None, below: None, begins: None }
+    }
+
+    /// How the client wants to see sub-agents at work.
+    pub(crate) fn lane(mut self, lane: Option<SubAgentStream>) -> Self {
+        self.lane = lane;
+        self
+    }
+
+    /// The message began before the cursor, and there are sub-agents.
+    pub(crate) fn beginning(mut self, first: Seq) -> Self {
+        self.begins = Some(first);
+        self
     }
 
     /// The same reader, for a client that has everything up to `after`.
@@ -64,59 +82,130 @@ impl Viewer {
             if self.ended {
                 return None;
             }
-            let visible = *self.visible.borrow_and_update();
-            if self.cursor >= visible.seq {
-                if visible.closed || self.visible.changed().await.is_err() {
+            match self.step().await {
+                Ok(bytes) if bytes.is_empty() => {}
+                Ok(bytes) => return Some(Ok(bytes)),
+                Err(error) => {
                     self.ended = true;
-                    return Some(Err(ViewError::BrokenOff));
-                }
-                // What else is ready at this moment leaves in the same write.
-                tokio::task::yield_now().await;
-                continue;
-            }
-            let found = match self.log.find(self.cursor, visible.seq, &self.message, &self.reading) {
-                Found::Stored => match self.read_stored().await {
-                    Ok(found) => found,
-                    Err(error) => {
-                        self.ended = true;
-                        return Some(Err(error.into()));
-                    }
-                },
-                found @ Found::Frames { .. } => found,
-            };
-            if let Found::Frames { bytes, cursor, ended } = found {
-                self.cursor = cursor;
-                self.ended = ended;
-                if !bytes.is_empty() {
-                    return Some(Ok(bytes));
+                    return Some(Err(error));
                 }
             }
         }
     }
 
-    async fn read_stored(&self) -> Result<Found, StoreError> {
+    async fn step(&mut self) -> Result<Vec<u8>, ViewError> {
+        if let Some(first) = self.begins.take() {
+            self.read_up(first).await?;
+        }
+        let visible = *self.visible.borrow_and_update();
+        if self.cursor >= visible.seq {
+            return self.wait(visible).await;
+        }
+        let found = match &self.below {
+            Some(below) if !below.is_empty() => Found::Others,
+            _ => self.log.find(self.cursor, visible.seq, &self.message, &self.reading),
+        };
+        let found = match found {
+            Found::Others => match self.log.entries(self.cursor, visible.seq) {
+                Some(entries) => self.project(entries),
+                None => self.read_stored().await?,
+            },
+            Found::Stored => self.read_stored().await?,
+            found @ Found::Frames { .. } => found,
+        };
+        let Found::Frames { mut bytes, cursor, ended } = found else { return Ok(Vec::new()) };
+        self.cursor = cursor;
+        self.ended = ended;
+        if let Some(below) = self.below.as_mut().filter(|_| !ended && cursor >= visible.seq) {
+            below.send_due(&mut bytes);
+        }
+        Ok(bytes)
+    }
+
+    /// Everything is read: until there is more, or something that was held back is due.
+    async fn wait(&mut self, visible: Visible) -> Result<Vec<u8>, ViewError> {
+        if visible.closed {
+            return Err(ViewError::BrokenOff);
+        }
+        match self.below.as_ref().and_then(|below| below.deadline()) {
+            None => self.visible.changed().await.map_err(|_| ViewError::BrokenOff)?,
+            Some(deadline) => {
+                tokio::select! {
+                    changed = self.visible.changed() => changed.map_err(|_| ViewError::BrokenOff)?,
+                    () = tokio::time::sleep_until(deadline) => {
+                        let mut bytes = Vec::new();
+                        if let Some(below) = &mut self.below {
+                            below.send_due(&mut bytes);
+                        }
+                        return Ok(bytes);
+                    }
+                }
+            }
+        }
+        // What else is ready at this moment leaves in the same write.
+        tokio::task::yield_now().await;
+        Ok(Vec::new())
+    }
+
+    async fn read_stored(&mut self) -> Result<Found, StoreError> {
         let Some(key) = self.log.key() else {
             return Err(StoreError::Corrupt("a session that is not stored has no stored log".to_owned()));
         };
         let entries = self.log.store().read_log(key, self.cursor, BATCH_BYTES).await?;
-        let Some(last) = entries.last().map(|entry| entry.seq) else {
+        if entries.is_empty() {
             // A hole below the visible edge: numbers that a crash left unused.
             return Ok(Found::Frames { bytes: Vec::new(), cursor: self.visible.borrow().seq, ended: false });
-        };
+        }
+        Ok(self.project(entries))
+    }
+
+    /// Events as the client is told them, with the agents below the message in their place.
+    fn project(&mut self, entries: Vec<LogEntry>) -> Found {
         let mut bytes = Vec::new();
-        let mut cursor = last;
+        let mut cursor = entries.last().map_or(self.cursor, |last| last.seq);
         let mut ended = false;
         for entry in merged(entries) {
-            if entry.event.message() != Some(&self.message) || !self.reading.tells(entry.seq, &entry.event) {
+            let Some(message) = entry.event.message() else { continue };
+            if *message != self.message {
+                let (lane, profile) = (self.lane, self.log.profile());
+                let below = self
+                    .below
+                    .get_or_insert_with(|| Box::new(Below::new(self.message.clone(), lane, profile)));
+                below.take(&mut bytes, entry.seq, &entry.event, &self.reading);
                 continue;
             }
-            self.log.write(&mut bytes, entry.seq, &entry.event);
+            if !self.reading.tells(entry.seq, &entry.event) {
+                continue;
+            }
+            let special = self.below.as_mut().filter(|below| !below.is_empty());
+            if !special.is_some_and(|below| below.own(&mut bytes, entry.seq, &entry.event)) {
+                self.log.write(&mut bytes, entry.seq, &entry.event);
+            }
             if ends_stream(&entry.event) {
                 cursor = entry.seq;
                 ended = true;
                 break;
             }
         }
-        Ok(Found::Frames { bytes, cursor, ended })
+        Found::Frames { bytes, cursor, ended }
+    }
+
+    /// What agents below the message did before the cursor.
+    async fn read_up(&mut self, first: Seq) -> Result<(), StoreError> {
+        let Some(key) = self.log.key() else { return Ok(()) };
+        let mut below = Below::new(self.message.clone(), self.lane, self.log.profile());
+        let mut at = first.saturating_sub(1);
+        while at < self.cursor {
+            let entries = self.log.store().read_log(key, at, BATCH_BYTES).await?;
+            let Some(last) = entries.last() else { break };
+            at = last.seq;
+            for entry in entries.iter().filter(|entry| entry.seq <= self.cursor) {
+                if let Some(message) = entry.event.message() {
+                    below.read_up(*message == self.message, &entry.event);
+                }
+            }
+        }
+        self.below = Some(Box::new(below));
+        Ok(())
     }
 }

@@ -57,7 +57,9 @@ impl Actor {
             entry.event.message() == Some(&run.message)
                 && !matches!(entry.event, SessionEvent::RunEnded { .. })
         });
-        Ok(more.then(|| self.archived(&record, &run, View::WholeMessage).skipping(after)))
+        Ok(more.then(|| {
+            self.archived(&record, &run, View::WholeMessage).skipping(after).beginning(run.first_seq)
+        }))
     }
 }
 
@@ -67,17 +69,22 @@ impl Live {
         let reading =
             Reading { view: View::WholeMessage, last_resume: self.run.last_resume, edge: self.log.last() };
         Viewer::new(Arc::clone(&self.log), self.run.first_seq - 1, self.run.message.clone(), reading)
+            .lane(self.run.options.sub_agent_stream)
     }
 
     /// A reader that has everything up to this event.
     fn watch_after(&self, after: Seq) -> Viewer {
-        self.watch().skipping(after)
+        let viewer = self.watch().skipping(after);
+        if self.tree.is_grown() { viewer.beginning(self.run.first_seq) } else { viewer }
     }
 
     /// A reader from the moment the run last went on.
     pub(super) fn watch_continuation(&self) -> Viewer {
         let reading =
             Reading { view: View::Continuation, last_resume: self.run.last_resume, edge: self.log.last() };
-        Viewer::new(Arc::clone(&self.log), self.run.last_resume - 1, self.run.message.clone(), reading)
+        let viewer =
+            Viewer::new(Arc::clone(&self.log), self.run.last_resume - 1, self.run.message.clone(), reading)
+                .lane(self.run.options.sub_agent_stream);
+        if self.tree.is_grown() { viewer.beginning(self.run.first_seq) } else { viewer }
     }
 }

@@ -55,6 +55,38 @@ pub(super) fn planner(tools: &[ToolSpec]) -> Option<(&ToolSpec, PlanShape<'_>)> 
     Some((tool, PlanShape::of(tool)?))
 }
 
+/// The tool that hands a task to another agent: it takes one of several names and a task.
+pub(super) fn delegator(tools: &[ToolSpec]) -> Option<&ToolSpec> {
+    best(tools, 4, |tool| {
+        if choices(tool).is_empty() || !Object::of(tool).properties().iter().any(is_task) {
+            return 0;
+        }
+        Words::of(tool).weigh(&[
+            (2, &["agent", "agents", "sub", "delegate", "代理"]),
+            (2, &["hand", "delegate", "wait", "report", "委派"]),
+            (-3, &["background", "start", "后台"]),
+        ])
+    })
+}
+
+/// Whom a delegating tool can call.
+pub(super) fn choices(tool: &ToolSpec) -> Vec<&str> {
+    let named = Object::of(tool).properties().into_iter().find(|property| !property.choices().is_empty());
+    named.map(|property| property.choices()).unwrap_or_default()
+}
+
+/// Whether the tool says of this agent that it works through something in parts.
+pub(super) fn works_in_parts(tool: &ToolSpec, name: &str) -> bool {
+    let named = Object::of(tool).properties().into_iter().find(|property| !property.choices().is_empty());
+    let text = named.and_then(|property| property.schema["description"].as_str()).unwrap_or_default();
+    let line = text.lines().find(|line| line.trim_start_matches("- ").starts_with(&format!("{name}:")));
+    line.is_some_and(|line| split_words(line).iter().any(|word| word == "parts"))
+}
+
+fn is_task(property: &Property<'_>) -> bool {
+    property.is_text() && property.is_named(&["task", "任务"])
+}
+
 /// The tool that asks a person for approval before anything happens.
 pub(super) fn approver(tools: &[ToolSpec]) -> Option<&ToolSpec> {
     best(tools, 4, |tool| {

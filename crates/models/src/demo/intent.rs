@@ -3,7 +3,7 @@
 use protocol::ToolSpec;
 
 use super::{
-    intents::{approval, capabilities, clock, connect, fallback, greeting, identity, plan, thanks},
+    intents::{approval, capabilities, clock, connect, delegate, fallback, greeting, identity, plan, thanks},
     reply::Reply,
     said::{Language, Said},
     scene::Scene,
@@ -23,6 +23,7 @@ pub(super) struct Intent {
 /// The first that understands answers: what asks for more stands before what asks for less.
 pub(super) const INTENTS: &[Intent] = &[
     approval::INTENT,
+    delegate::INTENT,
     plan::INTENT,
     clock::INTENT,
     connect::INTENT,

@@ -6,6 +6,7 @@ mod approval_english;
 pub(super) mod capabilities;
 pub(super) mod clock;
 pub(super) mod connect;
+pub(super) mod delegate;
 pub(super) mod fallback;
 pub(super) mod greeting;
 pub(super) mod identity;

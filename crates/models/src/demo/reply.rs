@@ -17,6 +17,11 @@ pub(super) enum Reply {
         tool: String,
         input: Value,
     },
+    /// The same with several calls at once.
+    Calls {
+        thought: String,
+        calls: Vec<(String, Value)>,
+    },
 }
 
 impl Reply {
@@ -29,22 +34,31 @@ impl Reply {
             }
             Self::Call { thought, tool, input } => {
                 events.extend(deltas(thought).into_iter().map(ModelEvent::Reasoning));
-                events.push(ModelEvent::ToolStarted {
-                    index: 0,
-                    id: Some(id.to_owned()),
-                    name: tool.clone(),
-                });
-                let input = input.to_string();
-                events.extend(
-                    pieces(&input).into_iter().map(|delta| ModelEvent::ToolDelta { index: 0, delta }),
-                );
-                (thought.len() + input.len(), thought.len(), FinishReason::ToolCalls)
+                let written = call(&mut events, 0, id.to_owned(), tool, input);
+                (thought.len() + written, thought.len(), FinishReason::ToolCalls)
+            }
+            Self::Calls { thought, calls } => {
+                events.extend(deltas(thought).into_iter().map(ModelEvent::Reasoning));
+                let mut written = thought.len();
+                for (index, (tool, input)) in (0_u32..).zip(calls) {
+                    let id = if index == 0 { id.to_owned() } else { format!("{id}_{index}") };
+                    written += call(&mut events, index, id, tool, input);
+                }
+                (written, thought.len(), FinishReason::ToolCalls)
             }
         };
         events.push(ModelEvent::Usage(usage(read_bytes(request), written, thought)));
         events.push(ModelEvent::Finished(finish));
         events
     }
+}
+
+/// Writes one call; gives how much was written.
+fn call(events: &mut Vec<ModelEvent>, index: u32, id: String, tool: &str, input: &Value) -> usize {
+    events.push(ModelEvent::ToolStarted { index, id: Some(id), name: tool.to_owned() });
+    let input = input.to_string();
+    events.extend(pieces(&input).into_iter().map(|delta| ModelEvent::ToolDelta { index, delta }));
+    input.len()
 }
 
 /// Cuts a text behind every third word or eighth character of a script without spaces.

@@ -161,6 +161,13 @@ impl Request {
         self
     }
 
+    /// All of them at once, in place of what was there.
+    #[must_use]
+    pub fn headers(mut self, headers: HeaderMap) -> Self {
+        self.headers = headers;
+        self
+    }
+
     #[must_use]
     pub fn body(mut self, body: Bytes) -> Self {
         self.body = body;

@@ -4,7 +4,7 @@
 //! repeat a growing one in every chunk. The end is told once, last, by [`Reader::end`], because usage comes after
 //! the finish reason.
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use protocol::{FinishReason, Usage};
 
@@ -42,7 +42,10 @@ impl Reader {
 impl AnswerReader for Reader {
     fn event(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<Progress, ModelError> {
         if let Some(text) = self.mould.as_ref().and_then(|mould| mould.text(data)) {
-            push(text, ModelEvent::Text, events);
+            if !text.is_empty() {
+                events.extend(self.thoughts.finish().map(ModelEvent::ReasoningEnded));
+                events.push_back(ModelEvent::Text(text.to_owned()));
+            }
             return Ok(Progress::More);
         }
         let data = data.trim_ascii();
@@ -96,7 +99,7 @@ impl Reader {
             let error = serde_json::from_slice(data).unwrap_or_default();
             return Err(refusal::in_stream(&error, self.key.as_deref()));
         }
-        let mut only_text = answer.usage.is_none();
+        let mut only_text = answer.usage.is_none() && answer.x_groq.is_none() && answer.citations.is_none();
         if let Some(usage) = answer.usage {
             self.usage = Some(usage.as_ref().into());
         }
@@ -130,7 +133,7 @@ impl Reader {
         // Some servers say the same thought under two names.
         let thoughts = [delta.reasoning_content.0, delta.reasoning.0, delta.content.thinking];
         if let Some(thought) = thoughts.into_iter().find(|thought| !thought.is_empty()) {
-            push(&thought, ModelEvent::Reasoning, events);
+            push(thought, ModelEvent::Reasoning, events);
         }
         if let Some(details) = delta.reasoning_details {
             // The next text ends these thoughts, which an event of the mould would not.
@@ -141,9 +144,9 @@ impl Reader {
         if !(delta.content.text.is_empty() && delta.refusal.0.is_empty() && pieces.is_empty()) {
             events.extend(self.thoughts.finish().map(ModelEvent::ReasoningEnded));
         }
-        push(&delta.content.text, ModelEvent::Text, events);
+        push(delta.content.text, ModelEvent::Text, events);
         self.refused |= !delta.refusal.0.is_empty();
-        push(&delta.refusal.0, ModelEvent::Text, events);
+        push(delta.refusal.0, ModelEvent::Text, events);
         if let Some(annotations) = delta.annotations {
             wire::annotations(&annotations, events);
         }
@@ -154,8 +157,8 @@ impl Reader {
     }
 }
 
-fn push(text: &str, event: fn(String) -> ModelEvent, events: &mut VecDeque<ModelEvent>) {
+fn push(text: Cow<'_, str>, event: fn(String) -> ModelEvent, events: &mut VecDeque<ModelEvent>) {
     if !text.is_empty() {
-        events.push_back(event(text.to_owned()));
+        events.push_back(event(text.into_owned()));
     }
 }

@@ -120,8 +120,12 @@ pub struct Price {
 
 impl From<Price> for protocol::Price {
     fn from(price: Price) -> Self {
-        let Price { input, output, cached_input, cache_write } = price;
-        Self { input, output, cached_read: cached_input, cached_write: cache_write }
+        Self {
+            input: price.input,
+            output: price.output,
+            cached_read: price.cached_input,
+            cached_write: price.cache_write,
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
         | SessionEvent::RunStarted { .. }
         | SessionEvent::RunEnded { .. }
         | SessionEvent::ModelCalled { .. } => return None,
-        SessionEvent::FrameOpened { message, metadata } => {
+        SessionEvent::FrameOpened { message, metadata, .. } => {
             Chunk::Start { message_id: text(message.as_str()), message_metadata: some(metadata) }
         }
         SessionEvent::RunResumed { message, .. } => {

@@ -190,6 +190,14 @@ pub fn write_frame(out: &mut Vec<u8>, seq: Seq, chunk: &Chunk<'_>) -> serde_json
     Ok(())
 }
 
+/// One SSE event without a number: what can be said again and is not counted.
+pub fn write_unnumbered(out: &mut Vec<u8>, chunk: &Chunk<'_>) -> serde_json::Result<()> {
+    out.extend_from_slice(b"data: ");
+    serde_json::to_writer(&mut *out, chunk)?;
+    out.extend_from_slice(b"\n\n");
+    Ok(())
+}
+
 /// Ends every stream that was not cut.
 pub const DONE_FRAME: &[u8] = b"data: [DONE]\n\n";
 

@@ -6,11 +6,13 @@ use crate::{
     error_code::ErrorCode,
     event::RunEnd,
     id::{MessageId, SessionId},
+    interaction::Interaction,
     source::Timestamp,
 };
 
 /// RFC 9457, with our stable code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     pub title: String,
     pub status: u16,
@@ -19,6 +21,7 @@ pub struct Problem {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionStatus {
     Idle,
@@ -29,6 +32,7 @@ pub enum SessionStatus {
 
 /// A session as lists show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionInfo {
     pub id: SessionId,
@@ -42,14 +46,17 @@ pub struct SessionInfo {
     pub last_run: Option<RunEnd>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_leaf: Option<MessageId>,
+    /// How many messages wait behind the run; see `GET /api/chat/{id}/queue`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub queued: u32,
     /// The model the chat goes on with, if somebody chose one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chat_model_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chat_model_source: Option<String>,
-    /// How many messages wait behind the run; see `GET /api/chat/{id}/queue`.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub queued: u32,
+    /// Kept at the top of the list by a person.
+    #[serde(default)]
+    pub pinned: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
@@ -58,10 +65,63 @@ fn is_zero(count: &u32) -> bool {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionList {
     pub sessions: Vec<SessionInfo>,
     /// Hand this back as `cursor` for the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// A question nobody has answered yet, with where it was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingApproval {
+    pub chat_id: SessionId,
+    pub title: Option<String>,
+    pub approval: Interaction,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ApprovalList {
+    pub approvals: Vec<WaitingApproval>,
+}
+
+/// One answer, or one version of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct BranchChoice {
+    pub message_id: MessageId,
+    pub revision: u32,
+}
+
+/// A message of the active branch that has siblings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct BranchPoint {
+    /// The one that is shown.
+    pub message_id: MessageId,
+    /// Its place among the choices, counted from 0.
+    pub at: u32,
+    pub choices: Vec<BranchChoice>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BranchList {
+    pub branches: Vec<BranchPoint>,
+}
+
+/// What the server says about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct About {
+    pub version: String,
+    /// The model that answers when nobody chooses another.
+    pub model: String,
 }

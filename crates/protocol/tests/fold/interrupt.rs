@@ -123,6 +123,7 @@ impl StillOpen {
                     approved: false,
                     reason: reason.clone(),
                     withdrawn: true,
+                    raised: false,
                 });
                 ToolOutcome::Denied { reason }
             } else {

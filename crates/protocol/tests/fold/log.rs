@@ -115,7 +115,7 @@ impl Writer {
         let agent = serde_json::to_value(AgentRef::main("general", "General")).expect("serialises");
         let metadata =
             Map::from_iter([("agent".to_owned(), agent), ("model".to_owned(), json!("demo/demo"))]);
-        self.write(SessionEvent::FrameOpened { message, metadata });
+        self.write(SessionEvent::FrameOpened { message, metadata, parent: None });
     }
 
     /// Some steps with calls, then one without.
@@ -261,6 +261,7 @@ impl Writer {
                 message: self.message.clone(),
                 approval: approval_of(&call.call.id),
                 call: call.call.clone(),
+                raised: false,
             }],
             Fate::Rejected | Fate::ClientRuns => Vec::new(),
         }
@@ -343,6 +344,7 @@ impl Writer {
                         approved,
                         reason: reason.clone(),
                         withdrawn: false,
+                        raised: false,
                     }]);
                     work.push(if approved {
                         self.execution_of(&call.call.id)

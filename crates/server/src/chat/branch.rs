@@ -1,4 +1,5 @@
 //! `POST /api/chat/{id}/branch`: shows another answer or an older version of a question.
+//! `GET /api/chat/{id}/branches`: where the active branch has others beside it.
 
 use axum::{
     Json,
@@ -17,6 +18,8 @@ use crate::{body, error::ApiError, state::ServerState};
 #[serde(rename_all = "camelCase")]
 struct Branch {
     message_id: String,
+    /// Which version of the message; the newest when absent.
+    revision: Option<u32>,
 }
 
 pub(super) async fn branch(
@@ -29,6 +32,14 @@ pub(super) async fn branch(
     let bytes = body::read(&state.settings, &parts.headers, body).await?;
     let branch: Branch = body::parse(&bytes)?;
     let at = MessageId::from_outside(&branch.message_id).map_err(|error| bad_id("The message id", error))?;
-    let leaf = state.engine.choose_branch(principal.workspace, session, at).await?;
+    let leaf = state.engine.choose_branch(principal.workspace, session, at, branch.revision).await?;
     Ok(Json(json!({ "activeLeaf": leaf.id })).into_response())
+}
+
+pub(super) async fn branches(
+    state: &ServerState,
+    principal: &Principal,
+    session: &SessionId,
+) -> Result<Response, ApiError> {
+    Ok(Json(state.engine.branches(&principal.workspace, session).await?).into_response())
 }

@@ -1,4 +1,5 @@
-//! `/api/approvals/{id}`: look at a question and answer it, from any surface, at any time.
+//! `/api/approvals`: what waits for an answer anywhere. `/api/approvals/{id}`: look at a question and answer it, from
+//! any surface, at any time.
 
 use axum::{
     Extension, Json,
@@ -7,7 +8,7 @@ use axum::{
     http::HeaderMap,
 };
 use engine::Principal;
-use protocol::{ApprovalId, interaction::Interaction};
+use protocol::{ApprovalId, interaction::Interaction, wire::rest::ApprovalList};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,6 +23,16 @@ use crate::{
 struct Answer {
     approved: bool,
     reason: Option<String>,
+}
+
+/// More than a person can look at.
+const MOST_WAITING: u32 = 200;
+
+pub(crate) async fn list(
+    State(state): State<ServerState>,
+    Extension(principal): Extension<Principal>,
+) -> Result<Json<ApprovalList>, ApiError> {
+    Ok(Json(state.engine.waiting(&principal.workspace, MOST_WAITING).await?))
 }
 
 pub(crate) async fn show(

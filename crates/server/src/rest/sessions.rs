@@ -1,4 +1,4 @@
-//! `/api/sessions`: list, show, rename, delete.
+//! `/api/sessions`: list, search, show, rename, pin, delete.
 
 use axum::{
     Extension, Json,
@@ -15,11 +15,16 @@ use crate::{body, chat::session_id, error::ApiError, state::ServerState};
 const PAGE: u32 = 50;
 const LARGEST_PAGE: u32 = 200;
 const LONGEST_TITLE: usize = 200;
+const LONGEST_QUERY: usize = 200;
 
 #[derive(Deserialize)]
 pub(crate) struct Page {
     limit: Option<String>,
     cursor: Option<String>,
+    /// Only those whose title or text holds this.
+    q: Option<String>,
+    /// `true`: only those that are pinned.
+    pinned: Option<String>,
 }
 
 pub(crate) async fn list(
@@ -34,7 +39,17 @@ pub(crate) async fn list(
             return Err(ApiError::invalid(format!("limit must be a number from 1 to {LARGEST_PAGE}.")));
         }
     };
-    Ok(Json(state.engine.sessions(&principal.workspace, page.cursor.as_deref(), limit).await?))
+    if let Some(text) = page.q.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+        if text.chars().count() > LONGEST_QUERY {
+            return Err(ApiError::invalid(format!("q is longer than {LONGEST_QUERY} characters.")));
+        }
+        return Ok(Json(state.engine.search(&principal.workspace, text, limit).await?));
+    }
+    match page.pinned.as_deref() {
+        Some("true") => Ok(Json(state.engine.pinned(&principal.workspace, limit).await?)),
+        Some(_) => Err(ApiError::invalid("pinned can only be true.")),
+        None => Ok(Json(state.engine.sessions(&principal.workspace, page.cursor.as_deref(), limit).await?)),
+    }
 }
 
 pub(crate) async fn show(
@@ -46,17 +61,18 @@ pub(crate) async fn show(
 }
 
 #[derive(Deserialize)]
-struct Rename {
+struct Change {
     /// `null` takes the title away; absent is a mistake.
     #[serde(default, deserialize_with = "present")]
     title: Option<Option<String>>,
+    pinned: Option<bool>,
 }
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-pub(crate) async fn rename(
+pub(crate) async fn change(
     State(state): State<ServerState>,
     Extension(principal): Extension<Principal>,
     Path(id): Path<String>,
@@ -65,14 +81,23 @@ pub(crate) async fn rename(
 ) -> Result<Json<SessionInfo>, ApiError> {
     let session = session_id(&id)?;
     let bytes = body::read(&state.settings, &headers, body).await?;
-    let rename: Rename = body::parse(&bytes)?;
-    let title =
-        rename.title.ok_or_else(|| ApiError::invalid("The body needs title: a text, or null for none."))?;
-    let title = title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
-    if title.as_ref().is_some_and(|title| title.chars().count() > LONGEST_TITLE) {
-        return Err(ApiError::invalid(format!("The title is longer than {LONGEST_TITLE} characters.")));
+    let change: Change = body::parse(&bytes)?;
+    if change.title.is_none() && change.pinned.is_none() {
+        return Err(ApiError::invalid(
+            "The body needs title (a text, or null for none) or pinned (true or false).",
+        ));
     }
-    Ok(Json(state.engine.rename(&principal.workspace, &session, title).await?))
+    if let Some(title) = change.title {
+        let title = title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
+        if title.as_ref().is_some_and(|title| title.chars().count() > LONGEST_TITLE) {
+            return Err(ApiError::invalid(format!("The title is longer than {LONGEST_TITLE} characters.")));
+        }
+        state.engine.rename(&principal.workspace, &session, title).await?;
+    }
+    if let Some(pinned) = change.pinned {
+        state.engine.pin(&principal.workspace, &session, pinned).await?;
+    }
+    Ok(Json(state.engine.session(&principal.workspace, &session).await?))
 }
 
 pub(crate) async fn delete(

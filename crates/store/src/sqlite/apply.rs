@@ -6,8 +6,8 @@ use protocol::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{artifacts, chain, interactions, json, queue, signed};
-use crate::{SessionKey, StoreError};
+use super::{artifacts, chain, frames, interactions, json, queue, signed};
+use crate::{FrameStatus, SessionKey, StoreError};
 
 /// A history of up to this many messages gets its rows with the event.
 const PLANTED_AT_ONCE: usize = 64;
@@ -139,10 +139,10 @@ pub(super) fn apply(
             connection
                 .prepare_cached("UPDATE runs SET status = 'parked' WHERE session = ?1 AND message = ?2")?
                 .execute(params![session.0, message.as_str()])?;
-            put_answer(connection, session, patch, message, bodies, entry.at)
+            put_answer(connection, session, patch, message, FrameStatus::Parked, bodies, entry.at)
         }
         SessionEvent::RunResumed { message, .. } => {
-            connection
+            let run = connection
                 .prepare_cached(
                     // After a crash it was running: clients still go on from where a person let it go on.
                     "UPDATE runs SET status = 'running', ended_at = NULL,
@@ -150,6 +150,9 @@ pub(super) fn apply(
                      WHERE session = ?1 AND message = ?2",
                 )?
                 .execute(params![session.0, message.as_str(), signed(entry.seq)])?;
+            if run == 0 {
+                frames::resume(connection, session, message, entry.seq)?;
+            }
             Ok(())
         }
         SessionEvent::RunEnded { message, end, .. } => {
@@ -160,8 +163,11 @@ pub(super) fn apply(
                 .execute(params![session.0, message.as_str(), end_name(*end), entry.at.0])?;
             Ok(())
         }
-        SessionEvent::FrameClosed { message, .. } => {
-            put_answer(connection, session, patch, message, bodies, entry.at)
+        SessionEvent::FrameOpened { message, parent: Some(parent), .. } => {
+            frames::open(connection, session, message, parent, entry.seq, entry.at)
+        }
+        SessionEvent::FrameClosed { message, end, .. } => {
+            put_answer(connection, session, patch, message, frames::status_of(end), bodies, entry.at)
         }
         SessionEvent::ModelCalled { message, run, agent, model, usage, cost, duration_ms, failed } => {
             connection
@@ -190,21 +196,26 @@ pub(super) fn apply(
                 ])?;
             Ok(())
         }
-        SessionEvent::DataPushed { name, data, transient: false, .. } => {
+        SessionEvent::DataPushed { message, name, data, transient: false, .. } => {
+            // What a sub-agent notes is its own.
             connection
-                .prepare_cached("INSERT OR REPLACE INTO notes (session, name, data) VALUES (?1, ?2, ?3)")?
-                .execute(params![session.0, name, json(data)?])?;
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO notes (session, name, data) SELECT ?1, ?2, ?3
+                     WHERE NOT EXISTS (SELECT 1 FROM frames WHERE session = ?1 AND message = ?4)",
+                )?
+                .execute(params![session.0, name, json(data)?, message.as_str()])?;
             Ok(())
         }
         SessionEvent::ArtifactKept { message, artifact } => {
             artifacts::insert(connection, session, message, artifact, entry.at)
         }
-        SessionEvent::ApprovalAsked { message, approval, call } => {
+        SessionEvent::ApprovalAsked { message, approval, call, raised: false } => {
             connection
                 .prepare_cached(
                     "INSERT INTO interactions
                        (id, session, run, message, tool_call, tool, input, status, asked_at, asked_seq)
-                     VALUES (?1, ?2, (SELECT id FROM runs WHERE session = ?2 AND message = ?3), ?3, ?4, ?5, ?6, 'pending', ?7, ?8)",
+                     VALUES (?1, ?2, (SELECT id FROM runs WHERE session = ?2 AND message =
+                         coalesce((SELECT root FROM frames WHERE session = ?2 AND message = ?3), ?3)), ?3, ?4, ?5, ?6, 'pending', ?7, ?8)",
                 )?
                 .execute(params![
                     approval.as_str(),
@@ -218,7 +229,7 @@ pub(super) fn apply(
                 ])?;
             Ok(())
         }
-        SessionEvent::ApprovalAnswered { approval, approved, reason, withdrawn, .. } => {
+        SessionEvent::ApprovalAnswered { approval, approved, reason, withdrawn, raised: false, .. } => {
             let status = match (approved, withdrawn) {
                 (true, _) => InteractionStatus::Approved,
                 (false, false) => InteractionStatus::Denied,
@@ -233,7 +244,9 @@ pub(super) fn apply(
                 .execute(params![approval.as_str(), interactions::status_name(status), reason, entry.at.0])?;
             if changed == 1 { Ok(()) } else { Err(StoreError::Conflict) }
         }
-        SessionEvent::FrameOpened { .. }
+        SessionEvent::FrameOpened { parent: None, .. }
+        | SessionEvent::ApprovalAsked { raised: true, .. }
+        | SessionEvent::ApprovalAnswered { raised: true, .. }
         | SessionEvent::StepStarted { .. }
         | SessionEvent::StepFinished { .. }
         | SessionEvent::MetadataAdded { .. }
@@ -280,6 +293,7 @@ fn put_answer(
     session: SessionKey,
     patch: &mut SessionPatch,
     id: &MessageId,
+    status: FrameStatus,
     bodies: &[(MessageId, String)],
     at: Timestamp,
 ) -> Result<(), StoreError> {
@@ -298,6 +312,9 @@ fn put_answer(
         .prepare_cached("SELECT answers FROM runs WHERE session = ?1 AND message = ?2")?
         .query_row(params![session.0, id.as_str()], |row| row.get(0))
         .optional()?;
+    if parent.is_none() && frames::put(connection, session, id, status, body)? {
+        return Ok(());
+    }
     let new = NewMessage { parent, ..NewMessage::default() };
     let node = insert_message(connection, session, id, body, new, at)?;
     patch.leaf(node, 1);

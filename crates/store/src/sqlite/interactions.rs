@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::{SqliteStore, parse};
 use crate::{Interactions, SessionKey, StoreError};
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "i.id, i.run, i.message, i.tool_call, i.tool, i.input, i.status, i.reason, i.asked_at, i.answered_at";
 
 #[async_trait]
@@ -47,16 +47,19 @@ impl Interactions for SqliteStore {
         self.readers
             .look_up(move |connection| {
                 let mut statement = connection.prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND i.message = ?2 ORDER BY i.asked_seq"
+                    "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND (i.message = ?2
+                       OR i.message IN (SELECT message FROM frames WHERE session = ?1 AND root = ?2))
+                     ORDER BY i.asked_seq"
                 ))?;
-                let rows = statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
+                let rows =
+                    statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
                 rows.map(|row| row?).collect()
             })
             .await
     }
 }
 
-fn interaction(row: &Row<'_>) -> Result<Interaction, StoreError> {
+pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StoreError> {
     Ok(Interaction {
         id: ApprovalId::new(row.get::<_, String>(0)?),
         run: RunId::new(row.get::<_, String>(1)?),

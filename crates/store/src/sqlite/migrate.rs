@@ -10,6 +10,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_sessions.sql"),
     include_str!("../../migrations/sqlite/0002_usage_and_facts.sql"),
     include_str!("../../migrations/sqlite/0003_queue_artifacts_chains.sql"),
+    include_str!("../../migrations/sqlite/0004_frames.sql"),
+    include_str!("../../migrations/sqlite/0005_pins.sql"),
 ];
 
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {

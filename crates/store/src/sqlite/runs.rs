@@ -78,7 +78,10 @@ fn of_message(
     message: &str,
 ) -> Result<Option<RunRecord>, StoreError> {
     connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE r.session = ?1 AND r.message = ?2"))?
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM {TABLES} WHERE r.session = ?1
+               AND r.message = coalesce((SELECT root FROM frames WHERE session = ?1 AND message = ?2), ?2)"
+        ))?
         .query_row(params![key.0, message], |row| Ok(run(row)))
         .optional()?
         .transpose()

@@ -9,10 +9,11 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::{SqliteStore, apply::node, artifacts, chain, runs::status, unsigned};
 use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
-const COLUMNS: &str = "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
+pub(super) const COLUMNS: &str =
+    "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
     m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.queued, s.preface,
     s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource'";
-const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
+pub(super) const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
 #[async_trait]
@@ -115,6 +116,7 @@ impl Sessions for SqliteStore {
                     "messages",
                     "forks",
                     "runs",
+                    "frames",
                     "log",
                     "interactions",
                     "notes",
@@ -147,7 +149,7 @@ impl Sessions for SqliteStore {
     }
 }
 
-fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
+pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
     let leaf: Option<String> = row.get(7)?;
     let revision: Option<u32> = row.get(8)?;
     let last_run: Option<String> = row.get(10)?;
@@ -170,8 +172,8 @@ fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
             Some((id, name)) => Some((MessageId::new(id), status(&name)?)),
             None => None,
         },
+        preface: preface.zip(preface_agent).map(|(text, agent)| PrefaceRecord { agent, text }),
         chat_model_id: row.get(16)?,
         chat_model_source: row.get(17)?,
-        preface: preface.zip(preface_agent).map(|(text, agent)| PrefaceRecord { agent, text }),
     })
 }

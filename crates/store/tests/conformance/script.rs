@@ -129,7 +129,7 @@ pub fn started(message: &str, answers: MessageRef) -> SessionEvent {
 }
 
 pub fn opened(message: &str) -> SessionEvent {
-    SessionEvent::FrameOpened { message: id(message), metadata: Map::new() }
+    SessionEvent::FrameOpened { message: id(message), metadata: Map::new(), parent: None }
 }
 
 pub fn closed(message: &str) -> SessionEvent {
@@ -164,7 +164,12 @@ pub fn asked(message: &str, approval: &str) -> SessionEvent {
         name: "tool".to_owned(),
         input: json!({ "b": 1, "a": [null, 2.5] }),
     };
-    SessionEvent::ApprovalAsked { message: id(message), approval: ApprovalId::new(approval), call }
+    SessionEvent::ApprovalAsked {
+        message: id(message),
+        approval: ApprovalId::new(approval),
+        call,
+        raised: false,
+    }
 }
 
 pub fn answered(message: &str, approval: &str, approved: bool, withdrawn: bool) -> SessionEvent {
@@ -174,6 +179,7 @@ pub fn answered(message: &str, approval: &str, approved: bool, withdrawn: bool) 
         approved,
         reason: Some("because".to_owned()),
         withdrawn,
+        raised: false,
     }
 }
 

@@ -15,6 +15,8 @@ pub enum Method {
     RunOfMessage,
     RunAnswering,
     Running,
+    FramesOfRuns,
+    FrameOfChat,
     Interaction,
     InteractionsOfMessage,
     Queued,
@@ -33,10 +35,16 @@ pub enum Method {
     Tokens,
     AddToken,
     RemoveToken,
+    PinSession,
+    Pinned,
+    PinnedSessions,
+    SearchSessions,
+    Waiting,
+    BranchPoints,
 }
 
 impl Method {
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 39] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -50,6 +58,8 @@ impl Method {
         Self::RunOfMessage,
         Self::RunAnswering,
         Self::Running,
+        Self::FramesOfRuns,
+        Self::FrameOfChat,
         Self::Interaction,
         Self::InteractionsOfMessage,
         Self::Queued,
@@ -68,6 +78,12 @@ impl Method {
         Self::Tokens,
         Self::AddToken,
         Self::RemoveToken,
+        Self::PinSession,
+        Self::Pinned,
+        Self::PinnedSessions,
+        Self::SearchSessions,
+        Self::Waiting,
+        Self::BranchPoints,
     ];
 
     /// Those that serving a chat calls; the rest belongs to other commands or to the start of the process.
@@ -84,6 +100,7 @@ impl Method {
             | Self::BranchAfter
             | Self::RunOfMessage
             | Self::RunAnswering
+            | Self::FramesOfRuns
             | Self::Interaction
             | Self::InteractionsOfMessage
             | Self::Queued
@@ -98,12 +115,19 @@ impl Method {
             | Self::Token => true,
             Self::SessionByKey
             | Self::Running
+            | Self::FrameOfChat
             | Self::SessionsWithQueue
             | Self::SweepFiles
             | Self::Usage
             | Self::Tokens
             | Self::AddToken
-            | Self::RemoveToken => false,
+            | Self::RemoveToken
+            | Self::PinSession
+            | Self::Pinned
+            | Self::PinnedSessions
+            | Self::SearchSessions
+            | Self::Waiting
+            | Self::BranchPoints => false,
         }
     }
 }

@@ -9,9 +9,9 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{
-    Append, ArtifactPage, Artifacts, Interactions, Ledger, Log, MessageRecord, Messages, NewToken, Queue,
-    QueuedMessage, RunRecord, Runs, SessionKey, SessionPage, SessionRecord, Sessions, Store, StoreError,
-    TokenRecord, Tokens, UsageQuery, UsageSum,
+    Append, ArtifactPage, Artifacts, BranchPoint, FrameRecord, Frames, Interactions, Ledger, Log,
+    MessageRecord, Messages, NewToken, Queue, QueuedMessage, RunRecord, Runs, SessionKey, SessionPage,
+    SessionRecord, Sessions, Shelf, Store, StoreError, TokenRecord, Tokens, UsageQuery, UsageSum, Waiting,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -77,6 +77,46 @@ impl Sessions for FaultyStore {
 }
 
 #[async_trait]
+impl Shelf for FaultyStore {
+    async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError> {
+        self.call(Method::PinSession, self.inner.pin_session(key, at)).await
+    }
+
+    async fn pinned(&self, keys: &[SessionKey]) -> Result<Vec<SessionKey>, StoreError> {
+        self.call(Method::Pinned, self.inner.pinned(keys)).await
+    }
+
+    async fn pinned_sessions(
+        &self,
+        workspace: &WorkspaceId,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        self.call(Method::PinnedSessions, self.inner.pinned_sessions(workspace, limit)).await
+    }
+
+    async fn search_sessions(
+        &self,
+        workspace: &WorkspaceId,
+        text: &str,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        self.call(Method::SearchSessions, self.inner.search_sessions(workspace, text, limit)).await
+    }
+
+    async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError> {
+        self.call(Method::Waiting, self.inner.waiting(workspace, limit)).await
+    }
+
+    async fn branch_points(
+        &self,
+        key: SessionKey,
+        leaf: &MessageRef,
+    ) -> Result<Vec<BranchPoint>, StoreError> {
+        self.call(Method::BranchPoints, self.inner.branch_points(key, leaf)).await
+    }
+}
+
+#[async_trait]
 impl Messages for FaultyStore {
     async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError> {
         self.call(Method::Message, self.inner.message(key, id)).await
@@ -125,6 +165,25 @@ impl Runs for FaultyStore {
 
     async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
         self.call(Method::Running, self.inner.running()).await
+    }
+}
+
+#[async_trait]
+impl Frames for FaultyStore {
+    async fn frames_of_runs(
+        &self,
+        key: SessionKey,
+        roots: Vec<MessageId>,
+    ) -> Result<Vec<FrameRecord>, StoreError> {
+        self.call(Method::FramesOfRuns, self.inner.frames_of_runs(key, roots)).await
+    }
+
+    async fn frame_of_chat(
+        &self,
+        workspace: &WorkspaceId,
+        chat: &SessionId,
+    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError> {
+        self.call(Method::FrameOfChat, self.inner.frame_of_chat(workspace, chat)).await
     }
 }
 

@@ -60,7 +60,8 @@ pub(super) fn pieces(acts: &[Act], pace_ms: u64, size: usize, made: usize, attem
     }
     let reason = if calls > 0 { "tool_calls" } else { "stop" };
     out.push(event(&json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] })));
-    let usage = json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 });
+    let usage = json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15,
+        "prompt_tokens_details": { "cached_tokens": 4 }, "completion_tokens_details": { "reasoning_tokens": 2 } });
     out.push(event(&json!({ "choices": [], "usage": usage })));
     out.push(Piece::Send("data: [DONE]\n\n".to_owned()));
     out

@@ -66,6 +66,13 @@ fn text_of(content: &Value) -> Option<String> {
     }
 }
 
+/// How many images the messages of a request show.
+pub(super) fn images(body: &Value) -> usize {
+    let messages = body["messages"].as_array().into_iter().flatten();
+    let parts = messages.filter_map(|message| message["content"].as_array()).flatten();
+    parts.filter(|part| part["type"] == "image_url").count()
+}
+
 fn own(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

@@ -1,0 +1,202 @@
+//! The tools one agent is offered: those its definition names, of those that exist and may be used where it works.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use protocol::{AgentKind, ToolSpec, WorkspaceId};
+use serde_json::{Map, Value, json};
+use tools::{Place, delegation};
+
+use super::{AgentDefinition, AgentRegistry, ToolGroup, definition::DYNAMIC, groups};
+use crate::{engine::Parts, run::inline};
+
+#[derive(Debug, Default)]
+pub(crate) struct Kit {
+    pub(crate) specs: Arc<[ToolSpec]>,
+    /// The schema of a structured answer.
+    pub(crate) finish: Option<Map<String, Value>>,
+    /// Groups that the agent can put away.
+    pub(crate) groups: Vec<ToolGroup>,
+}
+
+impl Kit {
+    pub(crate) fn has(&self, tool: &str) -> bool {
+        self.specs.iter().any(|spec| spec.name == tool)
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.specs.iter().map(|spec| spec.name.clone()).collect()
+    }
+
+    pub(crate) fn of(
+        agent: &AgentDefinition,
+        mode: Option<&str>,
+        workspace: &WorkspaceId,
+        agents: &AgentRegistry,
+        tools: &tools::Registry,
+    ) -> Self {
+        let callable = callable(agent, mode, workspace, agents);
+        let everything = agent.tools.iter().any(|key| key == "*");
+        let background = agent.groups.iter().any(|group| group == "agent");
+        let mut specs = Vec::new();
+        for key in agents.tools_of(agent) {
+            let Some(tool) = tools.get(&key) else { continue };
+            let offered = match tool.place() {
+                Place::Server => true,
+                // Nobody could send a sub-agent's question to the right front end.
+                Place::Client => agent.kind == AgentKind::Main,
+                Place::Engine => match key.as_str() {
+                    delegation::SUB_AGENT => false,
+                    delegation::SPAWN_AGENT => background && !callable.is_empty(),
+                    delegation::SEND_INPUT | delegation::WAIT_AGENT | delegation::ABORT_AGENT => {
+                        background && !callable.is_empty()
+                    }
+                    _ => everything,
+                },
+            };
+            if offered && groups::is_allowed_in(mode, &key) {
+                let spec = tool.spec().clone();
+                specs.push(if key == delegation::SPAWN_AGENT { naming(spec, &callable) } else { spec });
+            }
+        }
+        if !callable.is_empty()
+            && let Some(tool) = tools.get(delegation::SUB_AGENT)
+        {
+            specs.push(naming(tool.spec().clone(), &callable));
+        }
+        if !agent.tool_groups.is_empty() {
+            specs.push(inline::equip_spec(&agent.tool_groups));
+        }
+        Self { specs: specs.into(), finish: None, groups: agent.tool_groups.clone() }
+    }
+
+    /// The same tools, and the one that ends the work with a structured answer.
+    pub(crate) fn finishing(mut self, schema: Option<Map<String, Value>>) -> Self {
+        if let Some(schema) = &schema {
+            self.specs = self.specs.iter().cloned().chain([inline::finish_spec(schema)]).collect();
+        }
+        self.finish = schema;
+        self
+    }
+}
+
+/// The kits of main agents, made once for each definition.
+#[derive(Default)]
+pub(crate) struct Kits {
+    made: Mutex<Vec<Made>>,
+}
+
+struct Made {
+    agent: Arc<AgentDefinition>,
+    workspace: WorkspaceId,
+    mode: Option<String>,
+    /// The registry as it was.
+    generation: u64,
+    kit: Arc<Kit>,
+}
+
+/// Kits that are remembered; the oldest goes first.
+const REMEMBERED: usize = 64;
+
+impl Kits {
+    pub(crate) fn of(
+        &self,
+        parts: &Parts,
+        agent: &Arc<AgentDefinition>,
+        workspace: &WorkspaceId,
+        mode: Option<&str>,
+    ) -> Arc<Kit> {
+        let generation = parts.agents.generation();
+        let mut made = self.made.lock();
+        let known = made.iter().find(|made| {
+            Arc::ptr_eq(&made.agent, agent)
+                && made.generation == generation
+                && made.workspace == *workspace
+                && made.mode.as_deref() == mode
+        });
+        if let Some(known) = known {
+            return Arc::clone(&known.kit);
+        }
+        let kit = Arc::new(Kit::of(agent, mode, workspace, &parts.agents, &parts.tools));
+        if made.len() == REMEMBERED {
+            made.remove(0);
+        }
+        made.push(Made {
+            agent: Arc::clone(agent),
+            workspace: workspace.clone(),
+            mode: mode.map(str::to_owned),
+            generation,
+            kit: Arc::clone(&kit),
+        });
+        kit
+    }
+}
+
+/// Whom an agent may call at the moment, with what each is good for.
+fn callable(
+    agent: &AgentDefinition,
+    mode: Option<&str>,
+    workspace: &WorkspaceId,
+    agents: &AgentRegistry,
+) -> Vec<(String, String)> {
+    let mut callable = Vec::new();
+    for name in &agent.allowed_sub_agents {
+        if name == DYNAMIC {
+            let text =
+                "An agent you describe yourself in options: its prompt, and which of your tools it has.";
+            callable.push((name.clone(), text.to_owned()));
+        } else if let Ok(sub) = agents.sub(workspace, name)
+            && sub.fits(mode, None)
+        {
+            callable.push((sub.name.clone(), sub.description.clone()));
+        }
+    }
+    callable
+}
+
+fn naming(mut spec: ToolSpec, callable: &[(String, String)]) -> ToolSpec {
+    let names: Vec<&String> = callable.iter().map(|(name, _)| name).collect();
+    let list: Vec<String> = callable.iter().map(|(name, text)| format!("- {name}: {text}")).collect();
+    if let Some(Value::Object(name)) = spec.input_schema.pointer_mut("/properties/name") {
+        name.insert("enum".to_owned(), json!(names));
+        name.insert("description".to_owned(), json!(format!("Which agent:\n{}", list.join("\n"))));
+    }
+    spec
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kit(agent: &AgentDefinition) -> Vec<String> {
+        let tools = tools::Registry::builtin(&[]).unwrap();
+        let agents = AgentRegistry::new(tools.names());
+        Kit::of(agent, None, &WorkspaceId::default_workspace(), &agents, &tools).names()
+    }
+
+    #[test]
+    fn delegation_is_offered_only_to_those_who_may_call_somebody() {
+        let mut agent = AgentDefinition::bare(AgentKind::Sub, "a", "p");
+        agent.tools = vec!["time-now".to_owned(), "sub-agent".to_owned()];
+        assert_eq!(kit(&agent), ["time-now"]);
+        agent.allowed_sub_agents = vec!["calendar".to_owned()];
+        assert_eq!(kit(&agent), ["time-now"], "an agent that is not available cannot be called");
+        agent.allowed_sub_agents.push("research".to_owned());
+        assert_eq!(kit(&agent), ["time-now", "sub-agent"]);
+    }
+
+    #[test]
+    fn the_names_of_the_allow_list_are_an_enum() {
+        let tools = tools::Registry::builtin(&[]).unwrap();
+        let agents = AgentRegistry::new(tools.names());
+        let here = WorkspaceId::default_workspace();
+        let general = agents.main(&here, None).unwrap();
+        let kit = Kit::of(&general, None, &here, &agents, &tools);
+        let spec = kit.specs.iter().find(|spec| spec.name == "sub-agent").unwrap();
+        let names = &spec.input_schema["properties"]["name"]["enum"];
+        assert_eq!(*names, json!(["research", "test-approval", "dynamic"]));
+        assert!(
+            spec.input_schema["properties"]["name"]["description"].as_str().unwrap().contains("- research: ")
+        );
+    }
+}

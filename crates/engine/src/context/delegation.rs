@@ -1,0 +1,87 @@
+//! What a sub-agent is told about where its task comes from: a copy, made once per delegation, kept in the log entry
+//! that opens its frame. The caller's own memory is never handed over and never changed.
+
+use models::{AssistantContent, ModelMessage, UserContent};
+use serde_json::{Value, json};
+
+use crate::run::{drive::RunCtx, order::Order};
+
+/// Events a context holds, and characters of each.
+const EVENTS: usize = 4;
+const PREVIEW: usize = 200;
+
+/// `delegation_context`: the validated input, what happened lately, and what the agent may rely on.
+pub(crate) fn context(caller: &RunCtx, order: &Order) -> Value {
+    let input = json!({ "name": order.agent.name, "task": order.task, "context": order.context });
+    let mut events: Vec<Value> = caller
+        .tree
+        .hub
+        .take(&order.agent.name)
+        .into_iter()
+        .map(|note| {
+            json!({ "id": note.id, "role": "assistant", "name": note.from, "preview": preview(&note.text),
+                    "timestamp": note.at })
+        })
+        .collect();
+    if events.is_empty() {
+        events.extend(last_said(caller));
+    }
+    let events = events.split_off(events.len().saturating_sub(EVENTS));
+    json!({
+        "input_preview": preview(&input.to_string()),
+        "input_payload": input,
+        "recent_events": events,
+        "long_term_refs": { "provider": null, "available": false },
+        "workspace_pointers": [],
+        "safety_flags": { "max_depth": caller.post.max_depth, "depth": caller.post.depth + 1,
+                          "max_steps": order.agent.max_steps },
+        "supervisor": caller.agent.name,
+        "subagent": order.agent.name,
+    })
+}
+
+/// What of it the sub-agent reads beside the task; nothing when there is nothing to tell.
+pub(crate) fn text(context: &Value) -> Option<String> {
+    let mut text = String::new();
+    if let Some(given) = context.pointer("/input_payload/context").filter(|given| !given.is_null()) {
+        text.push_str(&format!("Context:\n{given}"));
+    }
+    let events = context.get("recent_events").and_then(Value::as_array);
+    let from_others = events.into_iter().flatten().filter(|event| event["role"] == "assistant");
+    let lines: Vec<String> = from_others
+        .map(|event| {
+            let name = event["name"].as_str().unwrap_or_default();
+            format!("- {name}: {}", event["preview"].as_str().unwrap_or_default())
+        })
+        .collect();
+    if !lines.is_empty() {
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(&format!("What other agents reported lately:\n{}", lines.join("\n")));
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// The newest message of the conversation, as an event.
+fn last_said(caller: &RunCtx) -> Option<Value> {
+    let (role, text) = caller.history.iter().rev().find_map(|message| match &**message {
+        ModelMessage::User { content } => content.iter().find_map(|content| match content {
+            UserContent::Text(text) => Some(("user", text.clone())),
+            UserContent::File { .. } | UserContent::Facts(_) => None,
+        }),
+        ModelMessage::Assistant { content } => content.iter().find_map(|content| match content {
+            AssistantContent::Text(text) => Some(("conversation", text.clone())),
+            AssistantContent::Reasoning { .. } | AssistantContent::ToolCall { .. } => None,
+        }),
+        ModelMessage::Tool { tool, .. } => Some(("tool", format!("[tool_result:{tool}]"))),
+    })?;
+    Some(
+        json!({ "id": caller.post.message, "role": role, "name": caller.agent.name, "preview": preview(&text),
+                 "timestamp": caller.parts.clock.now() }),
+    )
+}
+
+fn preview(text: &str) -> String {
+    text.chars().take(PREVIEW).collect()
+}

@@ -1,0 +1,333 @@
+//! A sub-agent from the call that starts it to its result: opened, queued, at work, closed, reported.
+//!
+//! It is a frame like the main agent's, driven by the same loop, writing into the same log under its own message id.
+
+use std::{collections::HashMap, sync::Arc};
+
+use futures::future::BoxFuture;
+use models::{Model, ModelMessage, UserContent};
+use protocol::{AgentRef, FrameParent, MessageId, RunOptions, SessionId, ToolCall, ToolOutcome, ToolState};
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, watch};
+use tools::delegation::SPAWN_AGENT;
+
+use super::{
+    attend::{cancelled_text, failed_text, work},
+    background,
+    budget::Budget,
+    choose_model::choose_model,
+    drive::{RunCtx, RunStop},
+    frame::Frame,
+    mail::Mail,
+    order::{self, Order, Refusal},
+    post::Post,
+    raise::Mirror,
+    report,
+    resume::{self, Why},
+    tree::{Busy, Handle, Queued, Revived},
+    turn::Turn,
+};
+use crate::{
+    agents::kit::Kit,
+    context::{delegation, prompt},
+    session::log::LogWriter,
+};
+
+/// Answers that may wait for a sub-agent.
+const ANSWERS: usize = 16;
+
+/// How a delegation came back.
+pub(crate) enum Delegated {
+    Done(ToolOutcome, Option<Busy>),
+    /// It works in the background: the call is settled, the work goes on.
+    Started(ToolOutcome, BoxFuture<'static, Delegated>, Busy),
+    /// It waits for a person, with these frames.
+    Parked(Vec<Frame>),
+    /// Nothing can be stored any more.
+    Broken(RunStop),
+}
+
+/// Runs one delegation; boxed, because a sub-agent may delegate in turn.
+pub(crate) fn delegate(
+    run: RunCtx,
+    call: ToolCall,
+    writer: LogWriter,
+    busy: Busy,
+) -> BoxFuture<'static, Delegated> {
+    Box::pin(async move {
+        if background::is_about_one(&call.name) {
+            return background::call(run, call, busy).await;
+        }
+        let revived = run.tree.take_revived(&run.post.message, &call.id);
+        let order = match &revived {
+            // It passed the gate when it began.
+            Some(_) => order::read(&run, &call),
+            None => order::admit(&run, &call),
+        };
+        match order {
+            Ok(order) => match begin(&run, &call, &order, revived, &writer).await {
+                Ok(Begun::Open(child)) if order.background => {
+                    let started = background::started(&child.agent_id);
+                    let own = run.tree.busy();
+                    Delegated::Started(started, in_background(*child, order, own), busy)
+                }
+                Ok(Begun::Open(child)) => work(*child, order, busy).await,
+                Ok(Begun::Closed(outcome)) => Delegated::Done(outcome, Some(busy)),
+                Err(Failed::Refused(refusal)) => Delegated::Done(refused(&refusal), Some(busy)),
+                Err(Failed::Stop(stop)) => Delegated::Broken(stop),
+            },
+            Err(refusal) => Delegated::Done(refused(&refusal), Some(busy)),
+        }
+    })
+}
+
+/// Takes up the background agents of a frame that a restart or a pause interrupted. Boxed, as [`delegate`] is.
+pub(crate) fn revive_background<'a>(
+    run: &'a RunCtx,
+    frame: &'a Frame,
+    writer: &'a LogWriter,
+) -> BoxFuture<'a, Result<Vec<BoxFuture<'static, Delegated>>, RunStop>> {
+    Box::pin(async move {
+        let mut works = Vec::new();
+        for revived in run.tree.take_background(&run.post.message) {
+            let asked = frame.message().tool_parts().find(|part| part.call == revived.parent.call);
+            let input = asked.and_then(|part| part.state.input().cloned()).unwrap_or_default();
+            let call = ToolCall { id: revived.parent.call.clone(), name: SPAWN_AGENT.to_owned(), input };
+            let chat = revived.parent.chat.clone();
+            // An agent that is not defined any more cannot go on; its frame stays as it is.
+            let Ok(order) = order::read(run, &call) else { continue };
+            match begin(run, &call, &order, Some(revived), writer).await {
+                Ok(Begun::Open(child)) => works.push(in_background(*child, order, run.tree.busy())),
+                Ok(Begun::Closed(outcome)) => run.tree.end(chat, run.post.message.clone(), outcome, None),
+                Err(Failed::Refused(refusal)) => {
+                    tracing::warn!(%refusal, "a background agent was not taken up")
+                }
+                Err(Failed::Stop(stop)) => return Err(stop),
+            }
+        }
+        Ok(works)
+    })
+}
+
+/// The same work, with a result that waits until the caller asks or ends.
+fn in_background(child: Child, order: Order, busy: Busy) -> BoxFuture<'static, Delegated> {
+    let (tree, parent) = (Arc::clone(&child.run.tree), child.caller.clone());
+    tree.start_background(&parent);
+    Box::pin(async move {
+        let (chat, message) = (SessionId::new(child.agent_id.as_str()), child.run.post.message.clone());
+        let ended = match work(child, order, busy).await {
+            Delegated::Done(outcome, busy) => {
+                tree.end(chat, parent, outcome.clone(), busy);
+                Delegated::Done(outcome, None)
+            }
+            other => {
+                tree.stop_background(&parent);
+                other
+            }
+        };
+        tree.leave(&message);
+        ended
+    })
+}
+
+fn refused(refusal: &Refusal) -> ToolOutcome {
+    ToolOutcome::Done { output: refusal.to_value() }
+}
+
+enum Begun {
+    Open(Box<Child>),
+    /// It had ended before a restart; only its caller did not know yet.
+    Closed(ToolOutcome),
+}
+
+enum Failed {
+    Refused(Refusal),
+    Stop(RunStop),
+}
+
+impl<E: Into<RunStop>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self::Stop(error.into())
+    }
+}
+
+/// A sub-agent that is open in the log.
+pub(crate) struct Child {
+    pub(super) run: RunCtx,
+    pub(super) frame: Frame,
+    pub(super) writer: LogWriter,
+    pub(super) turn: Turn,
+    pub(super) mail: Mail,
+    pub(super) queued: Option<Queued>,
+    pub(super) agent_id: String,
+    /// The message that delegated.
+    caller: MessageId,
+    pub(super) result: watch::Sender<Option<ToolOutcome>>,
+}
+
+async fn begin(
+    caller: &RunCtx,
+    call: &ToolCall,
+    order: &Order,
+    revived: Option<Revived>,
+    writer: &LogWriter,
+) -> Result<Begun, Failed> {
+    let queued = caller.tree.queue().map_err(|limit| Failed::Refused(Refusal::queue_full(limit)))?;
+    let is_new = revived.is_none();
+    let model = model_of(caller, order).map_err(Failed::Refused)?;
+    let Revived { mut frame, parent } = match revived {
+        Some(revived) => revived,
+        None => open(caller, call, order, &*model, queued.is_some())?,
+    };
+    if frame.is_closed() {
+        return Ok(Begun::Closed(outcome_of_closed(&frame, &parent)));
+    }
+    let mode = caller.options.mode.as_deref();
+    let cancel = caller.cancel.child_token();
+    let mut agent = order.agent.as_ref().clone();
+    agent.prompt = agent.prompt_for(&parent.task).to_owned();
+    let kit = Kit::of(&agent, mode, &caller.workspace, &caller.parts.agents, &caller.parts.tools)
+        .finishing(order.output_schema.clone());
+    let mut run = caller.clone();
+    run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));
+    run.kit = Arc::new(kit);
+    run.history = Arc::new(vec![Arc::new(task(&parent))]);
+    run.cancel = cancel.clone();
+    run.model = model;
+    run.system = prompt::system(&agent, "").into();
+    run.agent = Arc::new(agent);
+
+    let asked: HashMap<_, _> = frame
+        .own_open_calls()
+        .into_iter()
+        .filter_map(|(call, _, state)| state.approval().map(|approval| (call, approval.id)))
+        .collect();
+    let mail = Mail::for_sub_agent(ANSWERS);
+    for (call, _, state) in frame.own_open_calls() {
+        if let ToolState::ApprovalRequested { approval, .. } = state {
+            tracing::debug!(%call, "a question is still open");
+            run.tree.asked(approval, mail.address());
+        }
+    }
+    let mut writer = writer.shared(Mirror::new(run.tree.raised.clone(), &run.agent.name, asked));
+    let turn = if is_new {
+        writer.append(frame.take(), Vec::new()).await?;
+        Turn::new(run.agent.max_steps)
+    } else {
+        let calls = resume::plan(&frame, &run.parts.tools, Why::Asked);
+        Turn::resume(run.agent.max_steps, frame.steps(), calls)
+    };
+    let (result, results) = watch::channel(None);
+    run.tree.enter(
+        &run.post.message,
+        Handle { chat: parent.chat.clone(), parent: parent.message.clone(), cancel, result: results },
+    );
+    run.tree.hub.join(&run.agent.name);
+    let agent_id = parent.chat.to_string();
+    let caller = parent.message.clone();
+    Ok(Begun::Open(Box::new(Child { run, frame, writer, turn, mail, queued, agent_id, caller, result })))
+}
+
+/// The caller's model, unless the agent has its own.
+fn model_of(caller: &RunCtx, order: &Order) -> Result<Arc<dyn Model>, Refusal> {
+    if order.agent.model.is_none() {
+        return Ok(Arc::clone(&caller.model));
+    }
+    let turn = (caller.workspace.clone(), SessionId::new(caller.tree.root.as_str()));
+    let chosen = choose_model(&caller.parts.catalog, &turn, &RunOptions::default(), &order.agent);
+    chosen.map_err(|error| Refusal {
+        code: "model_unavailable",
+        message: error.to_string(),
+        unavailable: true,
+    })
+}
+
+/// A new frame: its id is fixed from here on.
+fn open(
+    caller: &RunCtx,
+    call: &ToolCall,
+    order: &Order,
+    model: &dyn Model,
+    queued: bool,
+) -> Result<Revived, RunStop> {
+    let ids = &caller.parts.ids;
+    let mut frame = Frame::new(ids.message());
+    let chat = ids.sub_chat();
+    let agent = AgentRef::sub(&order.agent.name, &order.agent.display_name, &caller.post.path);
+    let mut metadata = Map::from_iter([
+        ("agent".to_owned(), json!(agent)),
+        ("agentName".to_owned(), json!(order.agent.name)),
+        ("agentId".to_owned(), json!(chat)),
+        ("parentToolCallId".to_owned(), json!(call.id)),
+        ("parentMessageId".to_owned(), json!(caller.post.message)),
+        ("chatId".to_owned(), json!(chat)),
+        ("model".to_owned(), json!(model.name())),
+        ("createdAt".to_owned(), json!(caller.parts.clock.now())),
+    ]);
+    if queued {
+        metadata.insert("status".to_owned(), json!("queued"));
+    }
+    let parent = FrameParent {
+        message: caller.post.message.clone(),
+        call: call.id.clone(),
+        root: caller.tree.root.clone(),
+        chat,
+        task: order.task.clone(),
+        context: delegation::context(caller, order),
+        background: order.background,
+    };
+    frame.open(metadata, Some(Box::new(parent.clone())))?;
+    Ok(Revived { frame, parent })
+}
+
+/// The task as the sub-agent reads it, with what its caller handed over.
+fn task(parent: &FrameParent) -> ModelMessage {
+    let mut content = vec![UserContent::Text(parent.task.clone())];
+    if let Some(text) = delegation::text(&parent.context) {
+        content.push(UserContent::Text(text));
+    }
+    ModelMessage::User { content }
+}
+
+/// The result of a sub-agent that had ended when the server went down.
+fn outcome_of_closed(frame: &Frame, parent: &FrameParent) -> ToolOutcome {
+    let fact = |name: &str| {
+        let metadata = frame.message().metadata.as_ref();
+        metadata
+            .and_then(|metadata| metadata.get(name))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    match fact("status").as_str() {
+        "failed" => {
+            let message = failed_text(&fact("agentName"), &fact("errorCode"), &fact("error"));
+            ToolOutcome::Failed { message }
+        }
+        "cancelled" => ToolOutcome::Failed { message: cancelled_text(&fact("agentName")) },
+        _ => ToolOutcome::Done { output: report::result(frame, parent.chat.as_str()) },
+    }
+}
+
+impl Post {
+    /// The place of a sub-agent of `caller`.
+    fn below(caller: &Self, agent: &crate::agents::AgentDefinition, message: MessageId) -> Self {
+        let mut path = caller.path.clone();
+        path.push(agent.name.clone());
+        Self {
+            message,
+            path,
+            depth: caller.depth + 1,
+            max_depth: caller.max_depth.min(caller.depth + 1 + agent.max_depth),
+            budget: Budget::new(Some(Arc::clone(&caller.budget)), agent.budget),
+            waits: false.into(),
+        }
+    }
+}
+
+impl Mail {
+    fn for_sub_agent(room: usize) -> Self {
+        let (address, answers) = mpsc::channel(room);
+        Self::new(address, answers, None)
+    }
+}

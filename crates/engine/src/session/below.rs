@@ -1,0 +1,279 @@
+//! What a reader of one message is shown of the agents below it.
+//!
+//! By default the delegating call's preliminary output is the sub-agent's message, sent anew as it grows: at once when
+//! the agent begins, at the borders of parts, and a few times a second, less often as it gets long, with nothing left
+//! behind when it pauses. A client that asked for the fast lane gets the sub-agents' own chunks or text instead, and a
+//! message only at the end, so that the bytes stay in proportion at any depth.
+
+use std::{collections::HashMap, time::Duration};
+
+use protocol::{
+    Chunk, MessageId, Seq, SessionEvent, SubAgentStream, ToolCallId, UiMessage,
+    event::SegmentKind,
+    project::{
+        chat::{Reading, chunk_of},
+        nested::Nested,
+    },
+    wire::chat::{DataChunk, DataKind, Profile, write_frame, write_unnumbered},
+};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::merge::join;
+
+/// Between two snapshots while text flows; one more of these for every 64 KiB of message.
+const TEXT_INTERVAL: Duration = Duration::from_millis(200);
+const SLOWER_EVERY: usize = 64 << 10;
+/// Between two snapshots when parts begin and end.
+const BORDER_INTERVAL: Duration = Duration::from_millis(40);
+/// Between two chunks of text on the fast lane.
+const LANE_INTERVAL: Duration = Duration::from_millis(50);
+const LANE_BYTES: usize = 4 << 10;
+
+pub(super) struct Below {
+    nested: Nested,
+    lane: Option<SubAgentStream>,
+    profile: Profile,
+    /// Calls whose snapshot is out of date, and when it may be sent.
+    due: HashMap<ToolCallId, Instant>,
+    sent: HashMap<ToolCallId, Sent>,
+    /// Text that waits for more.
+    held: HashMap<MessageId, Held>,
+}
+
+#[derive(Clone, Copy)]
+struct Sent {
+    at: Instant,
+    bytes: usize,
+}
+
+struct Held {
+    seq: Seq,
+    call: ToolCallId,
+    event: SessionEvent,
+    until: Instant,
+}
+
+impl Below {
+    pub(super) fn new(message: MessageId, lane: Option<SubAgentStream>, profile: Profile) -> Self {
+        Self {
+            nested: Nested::new(message),
+            lane,
+            profile,
+            due: HashMap::new(),
+            sent: HashMap::new(),
+            held: HashMap::new(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.nested.is_empty()
+    }
+
+    /// Takes in an event that the reader has seen the effect of.
+    pub(super) fn read_up(&mut self, own: bool, event: &SessionEvent) {
+        match event {
+            SessionEvent::ToolSettled { message, call, outcome } if own => {
+                self.nested.settle(message, call, outcome);
+            }
+            _ if own => {}
+            _ => {
+                if let Err(error) = self.nested.take(event) {
+                    tracing::error!(%error, "a sub-agent's events make no message");
+                }
+            }
+        }
+    }
+
+    /// An event of the message itself; `false` when there is nothing special about it.
+    pub(super) fn own(&mut self, out: &mut Vec<u8>, seq: Seq, event: &SessionEvent) -> bool {
+        match event {
+            SessionEvent::ToolSettled { message, call, outcome } => {
+                self.release(out, None);
+                let Some(whole) = self.nested.settle(message, call, outcome) else { return false };
+                let preliminary = self.nested.is_detached(call);
+                self.due.remove(call);
+                put(out, |out| write_frame(out, seq, &snapshot(call, &whole, preliminary)));
+                true
+            }
+            SessionEvent::RunParked { .. } | SessionEvent::FrameClosed { .. } => {
+                self.release(out, None);
+                let calls: Vec<ToolCallId> = self.due.keys().cloned().collect();
+                calls.iter().for_each(|call| self.send(out, call));
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// An event of another message.
+    pub(super) fn take(&mut self, out: &mut Vec<u8>, seq: Seq, event: &SessionEvent, reading: &Reading) {
+        let change = match self.nested.take(event) {
+            Ok(Some(change)) => change,
+            Ok(None) => return,
+            Err(error) => return tracing::error!(%error, "a sub-agent's events make no message"),
+        };
+        match self.lane {
+            Some(lane) => self.pass_on(out, lane, seq, &change.call, event, reading),
+            None => self.mark(&change.top_call, change.border),
+        }
+        if let Some(whole) = change.ended {
+            self.due.remove(&change.top_call);
+            put(out, |out| write_unnumbered(out, &snapshot(&change.top_call, &whole, false)));
+        }
+    }
+
+    /// When there is something to send although nothing happens.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.due.values().chain(self.held.values().map(|held| &held.until)).min().copied()
+    }
+
+    /// The reader has caught up: what has waited long enough.
+    pub(super) fn send_due(&mut self, out: &mut Vec<u8>) {
+        let now = Instant::now();
+        let calls: Vec<ToolCallId> =
+            self.due.iter().filter(|(_, at)| **at <= now).map(|(call, _)| call.clone()).collect();
+        calls.iter().for_each(|call| self.send(out, call));
+        let texts: Vec<MessageId> =
+            self.held.iter().filter(|(_, held)| held.until <= now).map(|(id, _)| id.clone()).collect();
+        texts.iter().for_each(|message| self.release(out, Some(message)));
+    }
+
+    fn mark(&mut self, call: &ToolCallId, border: bool) {
+        let at = match self.sent.get(call) {
+            None => Instant::now(),
+            Some(sent) if border => sent.at + BORDER_INTERVAL,
+            Some(sent) => {
+                let slower = u32::try_from(sent.bytes / SLOWER_EVERY).unwrap_or(u32::MAX).min(50);
+                sent.at + TEXT_INTERVAL * (1 + slower)
+            }
+        };
+        let due = self.due.entry(call.clone()).or_insert(at);
+        *due = (*due).min(at);
+    }
+
+    fn send(&mut self, out: &mut Vec<u8>, call: &ToolCallId) {
+        self.due.remove(call);
+        let Some(message) = self.nested.snapshot(call) else {
+            self.sent.remove(call);
+            return;
+        };
+        let before = out.len();
+        put(out, |out| write_unnumbered(out, &snapshot(call, &message, true)));
+        self.sent.insert(call.clone(), Sent { at: Instant::now(), bytes: out.len() - before });
+    }
+
+    fn pass_on(
+        &mut self,
+        out: &mut Vec<u8>,
+        lane: SubAgentStream,
+        seq: Seq,
+        call: &ToolCallId,
+        event: &SessionEvent,
+        reading: &Reading,
+    ) {
+        let Some(message) = event.message() else { return };
+        match event {
+            SessionEvent::SegmentDelta { .. } | SessionEvent::ToolInputDelta { .. } => {
+                if let Some(held) = self.held.get_mut(message)
+                    && length(&held.event) < LANE_BYTES
+                    && join(&mut held.event, event)
+                {
+                    held.seq = seq;
+                    return;
+                }
+                let waited = self.held.contains_key(message);
+                self.release(out, Some(message));
+                let until = if waited { Instant::now() } else { Instant::now() + LANE_INTERVAL };
+                let held = Held { seq, call: call.clone(), event: event.clone(), until };
+                self.held.insert(message.clone(), held);
+                return;
+            }
+            // A pause and its end are nothing to the sub-agent's message.
+            SessionEvent::RunParked { .. } | SessionEvent::RunResumed { .. } => return,
+            SessionEvent::DataPushed { transient: true, .. } if seq <= reading.edge => return,
+            _ => self.release(out, Some(message)),
+        }
+        if let SessionEvent::FrameOpened { metadata, .. } = event {
+            let mut data = json!({ "toolCallId": call, "messageId": message, "seq": seq });
+            for name in ["agent", "agentName", "agentId", "parentMessageId"] {
+                if let Some(value) = metadata.get(name) {
+                    data[name] = value.clone();
+                }
+            }
+            transient(out, "sub-agent-start", data);
+        }
+        if lane == SubAgentStream::Chunks {
+            self.chunk(out, seq, call, event);
+        }
+        if let SessionEvent::FrameClosed { end, .. } = event {
+            let status = match end {
+                protocol::FrameEnd::Finished { .. } => "finished",
+                protocol::FrameEnd::Cancelled => "cancelled",
+                protocol::FrameEnd::Failed { .. } => "failed",
+            };
+            let data = json!({ "toolCallId": call, "messageId": message, "seq": seq, "status": status });
+            transient(out, "sub-agent-end", data);
+        }
+    }
+
+    /// Sends text that was held back, of one message or of all.
+    fn release(&mut self, out: &mut Vec<u8>, message: Option<&MessageId>) {
+        let held: Vec<Held> = match message {
+            Some(message) => self.held.remove(message).into_iter().collect(),
+            None => self.held.drain().map(|(_, held)| held).collect(),
+        };
+        for Held { seq, call, event, .. } in held {
+            match (self.lane, &event) {
+                (
+                    Some(SubAgentStream::Text),
+                    SessionEvent::SegmentDelta { message, kind: SegmentKind::Text, delta, .. },
+                ) => {
+                    let data =
+                        json!({ "toolCallId": call, "messageId": message, "seq": seq, "delta": delta });
+                    transient(out, "sub-agent-delta", data);
+                }
+                (Some(SubAgentStream::Chunks), _) => self.chunk(out, seq, &call, &event),
+                _ => {}
+            }
+        }
+    }
+
+    fn chunk(&self, out: &mut Vec<u8>, seq: Seq, call: &ToolCallId, event: &SessionEvent) {
+        let Some(chunk) = chunk_of(event).filter(|chunk| chunk.is_in(self.profile)) else { return };
+        let message = event.message();
+        let data = json!({ "toolCallId": call, "messageId": message, "seq": seq, "chunk": chunk });
+        transient(out, "sub-agent-chunk", data);
+    }
+}
+
+fn length(event: &SessionEvent) -> usize {
+    match event {
+        SessionEvent::SegmentDelta { delta, .. } | SessionEvent::ToolInputDelta { delta, .. } => delta.len(),
+        _ => 0,
+    }
+}
+
+fn snapshot(call: &ToolCallId, message: &UiMessage, preliminary: bool) -> Chunk<'static> {
+    Chunk::ToolOutputAvailable {
+        tool_call_id: call.to_string().into(),
+        output: std::borrow::Cow::Owned(serde_json::to_value(message).unwrap_or_default()),
+        preliminary,
+    }
+}
+
+fn transient(out: &mut Vec<u8>, name: &'static str, data: Value) {
+    let chunk = Chunk::Data(DataChunk {
+        kind: DataKind(name.into()),
+        id: None,
+        data: std::borrow::Cow::Owned(data),
+        transient: true,
+    });
+    put(out, |out| write_unnumbered(out, &chunk));
+}
+
+fn put(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>) {
+    if let Err(error) = write(out) {
+        tracing::error!(%error, "an event could not be written as a frame");
+    }
+}

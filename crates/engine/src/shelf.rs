@@ -1,0 +1,90 @@
+//! How a person finds sessions again: search, pins, what waits anywhere, where a session branches. Reads only, but for
+//! the pin, which is no event of the session.
+
+use protocol::{
+    SessionId, WorkspaceId,
+    wire::rest::{
+        ApprovalList, BranchChoice, BranchList, BranchPoint, SessionInfo, SessionList, WaitingApproval,
+    },
+};
+use store::SessionRecord;
+
+use crate::{
+    EngineError,
+    engine::{Engine, info},
+};
+
+impl Engine {
+    pub async fn search(
+        &self,
+        workspace: &WorkspaceId,
+        text: &str,
+        limit: u32,
+    ) -> Result<SessionList, EngineError> {
+        let found = self.parts.store.search_sessions(workspace, text, limit).await?;
+        Ok(SessionList { sessions: self.infos(found).await?, next_cursor: None })
+    }
+
+    pub async fn pinned(&self, workspace: &WorkspaceId, limit: u32) -> Result<SessionList, EngineError> {
+        let pinned = self.parts.store.pinned_sessions(workspace, limit).await?;
+        let sessions = pinned.into_iter().map(|record| info(record, true)).collect();
+        Ok(SessionList { sessions, next_cursor: None })
+    }
+
+    pub async fn pin(
+        &self,
+        workspace: &WorkspaceId,
+        session: &SessionId,
+        pinned: bool,
+    ) -> Result<(), EngineError> {
+        let record = self.record(workspace, session).await?;
+        let at = pinned.then(|| self.parts.clock.now());
+        Ok(self.parts.store.pin_session(record.key, at).await?)
+    }
+
+    /// Every question of the workspace that nobody has answered yet.
+    pub async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<ApprovalList, EngineError> {
+        let waiting = self.parts.store.waiting(workspace, limit).await?;
+        let approvals = waiting
+            .into_iter()
+            .map(|one| WaitingApproval { chat_id: one.session, title: one.title, approval: one.interaction })
+            .collect();
+        Ok(ApprovalList { approvals })
+    }
+
+    /// Where the active branch has others beside it.
+    pub async fn branches(
+        &self,
+        workspace: &WorkspaceId,
+        session: &SessionId,
+    ) -> Result<BranchList, EngineError> {
+        let record = self.record(workspace, session).await?;
+        let Some(leaf) = &record.active_leaf else { return Ok(BranchList { branches: Vec::new() }) };
+        let points = self.parts.store.branch_points(record.key, leaf).await?;
+        let branches = points
+            .into_iter()
+            .filter_map(|point| {
+                let shown = point.choices.get(point.at)?.id.clone();
+                let choices = point
+                    .choices
+                    .into_iter()
+                    .map(|choice| BranchChoice { message_id: choice.id, revision: choice.revision })
+                    .collect();
+                Some(BranchPoint { message_id: shown, at: u32::try_from(point.at).ok()?, choices })
+            })
+            .collect();
+        Ok(BranchList { branches })
+    }
+
+    pub(crate) async fn infos(&self, records: Vec<SessionRecord>) -> Result<Vec<SessionInfo>, EngineError> {
+        let keys: Vec<_> = records.iter().map(|record| record.key).collect();
+        let pinned = self.parts.store.pinned(&keys).await?;
+        Ok(records
+            .into_iter()
+            .map(|record| {
+                let is_pinned = pinned.contains(&record.key);
+                info(record, is_pinned)
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,20 @@
+//! Sub-agents: delegated to through one gate, at work side by side, shown inside the call that asked for them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+mod agents {
+    pub mod approvals;
+    pub mod background;
+    pub mod cast;
+    pub mod delegation;
+    pub mod demo;
+    pub mod drill_down;
+    pub mod gate;
+    pub mod lane;
+    pub mod limits;
+    pub mod random;
+    pub mod recovery;
+    pub mod services;
+    pub mod slots;
+    pub mod trees;
+}

@@ -1,0 +1,67 @@
+//! A sub-agent's own chat: followed live under its own ids, with its history and its stop.
+
+use testkit::{Gate, says, waits};
+
+use super::cast::{Cast, define, hands, nested, sub};
+
+#[tokio::test]
+async fn a_sub_agent_can_be_followed_live_under_its_own_chat_id() {
+    let (first, second) = (Gate::new(), Gate::new());
+    let app = Cast::new()
+        .with("go", [hands("c", "a", "outer"), says("done")])
+        .with("outer", [says("begin ").then(waits(&first)).then(hands("d", "b", "inner")), says("end")])
+        .with("inner", [waits(&second).then(says("inside"))])
+        .start()
+        .await;
+    define(&app, vec![sub("a", &["b"]), sub("b", &[])]);
+    let mut turn = app.send("go").await;
+    first.reached().await;
+    let frames = app.frames("chat").await;
+    let chat = app.chat(frames[0].chat.as_str());
+    assert_eq!(chat.history().await.len(), 1, "the message of a run in progress is left out");
+    let mut own = chat.resume().await.unwrap();
+    first.open();
+    second.reached().await;
+    second.open();
+    let message = turn.message().await;
+    let followed = own.message().await;
+    assert_eq!(followed, nested(&message, "c"));
+    assert!(chat.resume().await.is_none());
+    assert_eq!(chat.history().await[1], followed);
+}
+
+#[tokio::test]
+async fn a_chat_id_of_another_workspace_does_not_exist() {
+    let app = testkit::TestApp::builder()
+        .script(
+            Cast::new().with("go", [hands("c", "research", "t"), says("x")]).with("t", [says("y")]).model(),
+        )
+        .with_auth()
+        .start()
+        .await;
+    app.send("go").await.end().await;
+    let frames = app.frames("chat").await;
+    let path = format!("/api/chat/{}/messages", frames[0].chat);
+    assert_eq!(app.get(&path).await.status, 200);
+    assert_eq!(app.caller_of("elsewhere").await.get(&path).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_reader_that_comes_late_or_comes_back_sees_the_same_tree() {
+    let gate = Gate::new();
+    let app = Cast::new()
+        .with("go", [says("look: ").then(hands("c", "a", "outer")), says("done")])
+        .with("outer", [hands("d", "b", "inner"), says("end")])
+        .with("inner", [says("deep ").then(waits(&gate)).then(says("down"))])
+        .start()
+        .await;
+    define(&app, vec![sub("a", &["b"]), sub("b", &[])]);
+    let mut turn = app.send("go").await;
+    gate.reached().await;
+    let mut late = app.chat("chat").resume().await.unwrap();
+    late.until(|chunk| serde_json::to_string(chunk).unwrap().contains("deep ")).await;
+    gate.open();
+    let message = turn.message().await;
+    assert_eq!(late.message().await, message);
+    assert_eq!(app.main.history().await.pop().unwrap(), message);
+}

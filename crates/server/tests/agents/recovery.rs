@@ -1,0 +1,35 @@
+//! A server that goes down in the middle of a tree: finished branches are kept, the rest goes on.
+
+use serde_json::json;
+use testkit::{Gate, calls, says, waits};
+
+use super::cast::{Cast, nested};
+
+#[tokio::test]
+async fn after_a_restart_finished_sub_agents_are_not_asked_again_and_others_go_on_in_their_message() {
+    let delegate =
+        |call: &str, task: &str| calls(call, "conf_delegate", json!({ "agent": task, "task": task }));
+    let shut = Gate::new();
+    let app = Cast::new()
+        .with("go", [delegate("c1", "done").then(delegate("c2", "cut"))])
+        .with("done", [says("finished before")])
+        .with("cut", [says("half ").then(waits(&shut))])
+        .start()
+        .await;
+    let mut turn = app.send("go").await;
+    shut.reached().await;
+    turn.until(|chunk| serde_json::to_string(chunk).unwrap().contains("finished before")).await;
+    let before = app.frames("chat").await;
+    let app = app.restart([says("and the rest"), says("all back")]).await;
+    let message = match app.main.resume().await {
+        Some(mut turn) => turn.message().await,
+        None => app.main.history().await.pop().unwrap(),
+    };
+    assert_eq!(nested(&message, "c1").text(), "finished before");
+    let cut = nested(&message, "c2");
+    assert_eq!(cut.text(), "half and the rest");
+    assert!(before.iter().any(|frame| frame.message == cut.id), "the id stays");
+    assert!(message.text().ends_with("all back"));
+    assert_eq!(app.model.requests().len(), 2);
+    assert_eq!(app.main.history().await.pop().unwrap(), message);
+}

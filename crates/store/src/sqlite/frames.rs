@@ -1,0 +1,168 @@
+//! Sub-agents' frames and the messages they wrote.
+
+use async_trait::async_trait;
+use protocol::{FrameEnd, FrameParent, MessageId, Seq, SessionId, Timestamp, ToolCallId, WorkspaceId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{SqliteStore, signed, unsigned};
+use crate::{FrameRecord, FrameStatus, Frames, SessionKey, StoreError};
+
+const COLUMNS: &str = "f.message, f.parent, f.call, f.root, f.chat, f.task, f.status, f.first_seq, f.last_resume, \
+     f.opened_at, f.body";
+
+#[async_trait]
+impl Frames for SqliteStore {
+    async fn frame_of_chat(
+        &self,
+        workspace: &WorkspaceId,
+        chat: &SessionId,
+    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError> {
+        let (workspace, chat) = (workspace.clone(), chat.clone());
+        self.readers
+            .look_up(move |connection| {
+                connection
+                    .prepare_cached(&format!(
+                        "SELECT {COLUMNS}, s.id, s.key FROM frames f JOIN sessions s ON s.key = f.session
+                         WHERE f.chat = ?1 AND s.workspace = ?2"
+                    ))?
+                    .query_row(params![chat.as_str(), workspace.as_str()], |row| {
+                        let session = SessionId::new(row.get::<_, String>(11)?);
+                        let key = SessionKey(row.get(12)?);
+                        Ok(record(row).map(|frame| (session, key, frame)))
+                    })
+                    .optional()?
+                    .transpose()
+            })
+            .await
+    }
+
+    async fn frames_of_runs(
+        &self,
+        key: SessionKey,
+        roots: Vec<MessageId>,
+    ) -> Result<Vec<FrameRecord>, StoreError> {
+        self.readers
+            .read(move |connection| {
+                let any = connection
+                    .prepare_cached("SELECT 1 FROM frames WHERE session = ?1 LIMIT 1")?
+                    .exists([key.0])?;
+                let mut frames = Vec::new();
+                if !any {
+                    return Ok(frames);
+                }
+                let mut statement = connection.prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM frames f WHERE f.session = ?1 AND f.root = ?2 ORDER BY f.first_seq"
+                ))?;
+                for root in &roots {
+                    let rows = statement.query_map(params![key.0, root.as_str()], |row| Ok(record(row)))?;
+                    for row in rows {
+                        frames.push(row??);
+                    }
+                }
+                Ok(frames)
+            })
+            .await
+    }
+}
+
+pub(super) fn open(
+    connection: &Connection,
+    session: SessionKey,
+    message: &MessageId,
+    parent: &FrameParent,
+    seq: Seq,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO frames (session, message, parent, call, root, chat, task, status, first_seq, opened_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running', ?8, ?9)",
+        )?
+        .execute(params![
+            session.0,
+            message.as_str(),
+            parent.message.as_str(),
+            parent.call.as_str(),
+            parent.root.as_str(),
+            parent.chat.as_str(),
+            parent.task,
+            signed(seq),
+            at.0
+        ])?;
+    Ok(())
+}
+
+/// Keeps the message of a frame that pauses or ends; `false` when there is no such frame.
+pub(super) fn put(
+    connection: &Connection,
+    session: SessionKey,
+    message: &MessageId,
+    status: FrameStatus,
+    body: &str,
+) -> Result<bool, StoreError> {
+    let changed = connection
+        .prepare_cached("UPDATE frames SET status = ?3, body = ?4 WHERE session = ?1 AND message = ?2")?
+        .execute(params![session.0, message.as_str(), status_name(status), body])?;
+    Ok(changed == 1)
+}
+
+pub(super) fn resume(
+    connection: &Connection,
+    session: SessionKey,
+    message: &MessageId,
+    seq: Seq,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "UPDATE frames SET status = 'running',
+               last_resume = CASE status WHEN 'running' THEN last_resume ELSE ?3 END
+             WHERE session = ?1 AND message = ?2",
+        )?
+        .execute(params![session.0, message.as_str(), signed(seq)])?;
+    Ok(())
+}
+
+pub(super) fn status_of(end: &FrameEnd) -> FrameStatus {
+    match end {
+        FrameEnd::Finished { .. } => FrameStatus::Finished,
+        FrameEnd::Cancelled => FrameStatus::Cancelled,
+        FrameEnd::Failed { .. } => FrameStatus::Failed,
+    }
+}
+
+fn record(row: &Row<'_>) -> Result<FrameRecord, StoreError> {
+    Ok(FrameRecord {
+        message: MessageId::new(row.get::<_, String>(0)?),
+        parent: MessageId::new(row.get::<_, String>(1)?),
+        call: ToolCallId::new(row.get::<_, String>(2)?),
+        root: MessageId::new(row.get::<_, String>(3)?),
+        chat: SessionId::new(row.get::<_, String>(4)?),
+        task: row.get(5)?,
+        status: status(&row.get::<_, String>(6)?)?,
+        first_seq: unsigned(row.get(7)?),
+        last_resume: unsigned(row.get(8)?),
+        opened_at: Timestamp(row.get(9)?),
+        body: row.get(10)?,
+    })
+}
+
+fn status_name(status: FrameStatus) -> &'static str {
+    match status {
+        FrameStatus::Running => "running",
+        FrameStatus::Parked => "parked",
+        FrameStatus::Finished => "finished",
+        FrameStatus::Cancelled => "cancelled",
+        FrameStatus::Failed => "failed",
+    }
+}
+
+fn status(name: &str) -> Result<FrameStatus, StoreError> {
+    Ok(match name {
+        "running" => FrameStatus::Running,
+        "parked" => FrameStatus::Parked,
+        "finished" => FrameStatus::Finished,
+        "cancelled" => FrameStatus::Cancelled,
+        "failed" => FrameStatus::Failed,
+        other => return Err(StoreError::Corrupt(format!("unknown frame status `{other}`"))),
+    })
+}

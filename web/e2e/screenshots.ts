@@ -1,0 +1,142 @@
+// Twelve views, light and dark, in two languages, wide and narrow, as small WebP files.
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { finished, Stage, write } from './stage'
+import type { Asked, Step } from './upstream'
+
+const folder = join(import.meta.dirname, '../../docs/screenshots')
+const wide: BrowserContextOptions = { viewport: { width: 1440, height: 900 }, colorScheme: 'light', locale: 'en-GB' }
+const narrow: BrowserContextOptions = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, colorScheme: 'light', locale: 'en-GB', hasTouch: true }
+const dark = { colorScheme: 'dark' as const }
+const chinese = { locale: 'zh-CN' }
+
+const essay = `The field of a **bar magnet** falls off with the cube of the distance. Two models, side by side:
+
+| model | formula | good for |
+|---|---|--:|
+| point dipole | $B = \\frac{\\mu_0}{4\\pi}\\frac{2m}{r^3}$ | far away |
+| two poles | $B \\propto \\frac{1}{r_1^2} - \\frac{1}{r_2^2}$ | close by |
+
+The same in Rust, for the first of them:
+
+\`\`\`rust
+/// Field on the axis of a dipole, in tesla.
+fn axial_field(moment: f64, distance: f64) -> f64 {
+    const MU_0: f64 = 1.256_637e-6;
+    MU_0 / (4.0 * PI) * 2.0 * moment / distance.powi(3)
+}
+\`\`\`
+
+1. Measure at three distances and plot on double-logarithmic paper.
+2. The slope tells which model holds: −3 far away, less close by.`
+
+const zhEssay = `条形磁铁的磁场随距离的**三次方**衰减。两个模型对比如下：
+
+| 模型 | 公式 | 适用范围 |
+|---|---|--:|
+| 点偶极子 | $B = \\frac{\\mu_0}{4\\pi}\\frac{2m}{r^3}$ | 远处 |
+| 双磁极 | $B \\propto \\frac{1}{r_1^2} - \\frac{1}{r_2^2}$ | 近处 |
+
+1. 在三个距离处测量，并画在双对数坐标纸上。
+2. 斜率说明哪个模型成立：远处为 −3，近处更小。`
+
+function script({ text, results }: Asked): Step[] {
+  if (text.includes('lighthouse') || text.includes('灯塔')) {
+    const zh = text.includes('灯塔')
+    if (results === 0) {
+      return [
+        { think: 'The times differ by zone, so I look at the clocks first and then make a plan.' },
+        { say: zh ? '我先查看两地时间，再制定计划。' : 'I check the time in both places first, then plan the visit.' },
+        { call: 'time-now', input: { actionName: zh ? '查询爱丁堡时间' : 'Look at the clock in Edinburgh', timezone: 'Europe/London' } },
+        { call: 'time-now', input: { actionName: zh ? '查询札幌时间' : 'Look at the clock in Sapporo', timezone: 'Asia/Tokyo' } },
+        { call: 'update-plan', input: { actionName: 'Plan', plan: (zh ? ['核对开放时间', '预订渡轮', '申请登塔许可', '准备防风装备'] : ['Check the opening times', 'Book the ferry', 'Ask for leave to climb the tower', 'Pack for wind and rain']).map((step, at) => ({ step, status: at === 0 ? 'completed' : at === 1 ? 'in_progress' : 'pending' })) } },
+      ]
+    }
+    return [{ say: zh ? '开放时间已核对；接下来预订渡轮。末班船 17:40 返回，爱丁堡与札幌相差九小时。' : 'The opening times fit. Next is the ferry: the last one back leaves at **17:40**, so the tower comes first and the museum after it.' }]
+  }
+  if (text.includes('clean') || text.includes('清理')) {
+    return results > 0 ? [{ say: 'Done.' }] : [{ say: text.includes('清理') ? '清理前需要您确认。' : 'Before I touch anything I need your word.' }, { call: 'test-approval', input: { actionName: text.includes('清理') ? '删除 30 天前的日志' : 'Delete logs older than 30 days', note: 'find logs -name "*.log" -mtime +30 -delete' } }]
+  }
+  return [{ say: text.includes('磁') ? zhEssay : essay, pieces: 30 }]
+}
+
+describe('screenshots', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await Stage.open({ script, environment: { CONCERTINO_ENABLE: '' } })
+    await mkdir(folder, { recursive: true })
+  })
+  afterAll(() => stage.close())
+
+  const open = async (options: BrowserContextOptions, text?: string) => {
+    const page = await stage.page(options)
+    await page.goto(stage.url)
+    await page.locator('.composer').waitFor()
+    if (text) await write(page, text)
+    return page
+  }
+  const keep = async (page: Page, name: string) => {
+    await page.waitForTimeout(700)
+    const png = (await page.screenshot()).toString('base64')
+    const paper = await stage.browser.newPage()
+    const webp = await paper.evaluate(async (data) => {
+      const image = new Image()
+      image.src = `data:image/png;base64,${data}`
+      await image.decode()
+      const canvas = document.createElement('canvas')
+      canvas.width = image.width
+      canvas.height = image.height
+      canvas.getContext('2d')?.drawImage(image, 0, 0)
+      return canvas.toDataURL('image/webp', 0.86).split(',')[1] ?? ''
+    }, png)
+    await writeFile(join(folder, `${name}.webp`), Buffer.from(webp, 'base64'))
+    await paper.close()
+    await page.close()
+  }
+  const details = (page: Page) => page.getByRole('button', { name: /^(Show details|显示详情)$/ }).click()
+
+  it('are made', async () => {
+    let page = await open(wide, 'Plan a visit to two lighthouses, please')
+    await finished(page)
+    await details(page)
+    await keep(page, 'plan-light')
+    page = await open({ ...wide, ...dark }, 'How does the field of a bar magnet fall off?')
+    await finished(page)
+    await keep(page, 'answer-dark')
+    page = await open(wide, 'How does the field of a bar magnet fall off with distance?')
+    await finished(page)
+    await keep(page, 'answer-light')
+    page = await open(wide, 'Please clean up the old logs')
+    await page.locator('.approval').waitFor()
+    await keep(page, 'approval-light')
+    page = await open({ ...wide, ...dark, ...chinese }, '请清理旧日志')
+    await page.locator('.approval').waitFor()
+    await keep(page, 'approval-dark-zh')
+    page = await open({ ...wide, ...chinese }, '帮我计划参观两座灯塔')
+    await finished(page)
+    await details(page)
+    await keep(page, 'plan-light-zh')
+    await keep(await open(wide), 'start-light')
+    page = await open({ ...wide, ...dark })
+    await page.keyboard.press('Control+y')
+    await page.locator('.inbox-item').first().waitFor()
+    await keep(page, 'inbox-dark')
+    page = await open(wide)
+    await page.goto(`${stage.url}/settings`)
+    await page.locator('.group').first().waitFor()
+    await keep(page, 'settings-light')
+    page = await open(narrow, 'Plan a visit to two lighthouses')
+    await finished(page)
+    await keep(page, 'phone-plan-light')
+    page = await open({ ...narrow, ...dark, ...chinese }, '磁铁的磁场如何随距离衰减？')
+    await finished(page)
+    await keep(page, 'phone-answer-dark-zh')
+    page = await open({ ...narrow, ...dark })
+    await page.getByRole('button', { name: 'Show chats' }).first().click()
+    await page.locator('.drawer .session').first().waitFor()
+    await keep(page, 'phone-chats-dark')
+  })
+})

@@ -1,0 +1,167 @@
+// Made by `cargo xtask web` from crates/protocol. Change the Rust types instead.
+// oxlint-disable
+
+/** What the server says about itself. */
+export interface About {
+  version: string
+  /** The model that answers when nobody chooses another. */
+  model: string
+}
+
+export interface AgentRef {
+  kind: AgentKind
+  name: string
+  displayName: string
+  depth: number
+  /** The agents from the root to this one. */
+  path: string[]
+}
+
+export type AgentKind = 'main' | 'sub'
+
+export interface ApprovalList {
+  approvals: WaitingApproval[]
+}
+
+/** A question nobody has answered yet, with where it was asked. */
+export interface WaitingApproval {
+  chatId: SessionId
+  title: string | null
+  approval: Interaction
+}
+
+/** A stored conversation; the client chose the id. A sub-agent's own chat has one of ours. */
+export type SessionId = string
+
+/** One row of the ledger. The input that will run is this one, never the client's copy. */
+export interface Interaction {
+  id: ApprovalId
+  run: RunId
+  message: MessageId
+  toolCall: ToolCallId
+  tool: string
+  input: unknown
+  status: InteractionStatus
+  reason?: string
+  askedAt: Timestamp
+  answeredAt?: Timestamp
+}
+
+/** A question put to a person: 128 random bits. */
+export type ApprovalId = string
+
+/** One user turn being worked on; at most one live run per session. */
+export type RunId = string
+
+/** A message: the client's id for a user's, ours for an agent's. */
+export type MessageId = string
+
+/** The provider's where it is unique in the message, else made unique. */
+export type ToolCallId = string
+
+export type InteractionStatus = 'pending' | 'approved' | 'denied' | 'withdrawn'
+
+/** Milliseconds since 1970, UTC. */
+export type Timestamp = number
+
+export interface BranchList {
+  branches: BranchPoint[]
+}
+
+/** A message of the active branch that has siblings. */
+export interface BranchPoint {
+  /** The one that is shown. */
+  messageId: MessageId
+  /** Its place among the choices, counted from 0. */
+  at: number
+  choices: BranchChoice[]
+}
+
+/** One answer, or one version of a question. */
+export interface BranchChoice {
+  messageId: MessageId
+  revision: number
+}
+
+export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'message_too_large' | 'range_not_satisfiable' | 'model_unavailable' | 'shutting_down'
+
+/** RFC 9457, with our stable code. */
+export interface Problem {
+  title: string
+  status: number
+  detail: string
+  code: ErrorCode
+}
+
+export interface RunOptions {
+  projectId?: string
+  clientId?: string
+  tabId?: string
+  pageId?: string
+  mode?: string
+  /** IANA name of the person's time zone. */
+  timezone?: string
+  chatModelId?: string
+  chatModelSource?: string
+  agentId?: string
+  /** Where the new message hangs; the active leaf when absent. */
+  parentMessageId?: MessageId
+  subAgentStream?: SubAgentStream
+  whenBusy?: WhenBusy
+}
+
+/** How a client wants to see sub-agents at work. */
+export type SubAgentStream = 'chunks' | 'text'
+
+/** What happens to a message that arrives while a run is on. */
+export type WhenBusy = 'reject' | 'queue' | 'interrupt'
+
+/** A session as lists show it. */
+export interface SessionInfo {
+  id: SessionId
+  title: string | null
+  createdAt: Timestamp
+  updatedAt: Timestamp
+  messageCount: number
+  status: SessionStatus
+  /** How the newest run ended. */
+  lastRun?: RunEnd
+  activeLeaf?: MessageId
+  /** How many messages wait behind the run; see `GET /api/chat/{id}/queue`. */
+  queued?: number
+  /** The model the chat goes on with, if somebody chose one. */
+  chatModelId?: string
+  chatModelSource?: string
+  /** Kept at the top of the list by a person. */
+  pinned: boolean
+}
+
+export type SessionStatus = 'idle' | 'running' | 'waiting'
+
+/** How a run ended; each run has exactly one end. */
+export type RunEnd = 'finished' | 'cancelled' | 'failed' | 'withdrawn'
+
+export interface SessionList {
+  sessions: SessionInfo[]
+  /** Hand this back as `cursor` for the next page. */
+  nextCursor?: string
+}
+
+/** What a model is told about a tool. */
+export interface ToolSpec {
+  name: string
+  description: string
+  /** JSON schema of the input. */
+  input_schema: unknown
+}
+
+/** `input_tokens` holds all of the input: what came from the provider's cache and what was written to it are parts of it, as reasoning is a part of `output_tokens`. */
+export interface Usage {
+  inputTokens: number
+  outputTokens: number
+  totalTokens: number
+  cachedInputTokens: number
+  /** Input that the provider put into its cache, where it asks a price for that. */
+  cacheWriteTokens?: number
+  reasoningTokens: number
+}

@@ -1,0 +1,41 @@
+// Which main agent answers. It cannot be changed in the middle of an answer, and says so.
+
+import { Bot, ChevronDown } from 'lucide-react'
+import type { AgentSummary } from '../agents/routes'
+import { useTexts } from '../i18n'
+import { Menu } from '../ui/menu'
+
+interface AgentPickerProps {
+  agents: readonly AgentSummary[]
+  chosen: string | undefined
+  busy: boolean
+  onChoose: (name: string) => void
+}
+
+export function AgentPicker({ agents, chosen, busy, onChoose }: AgentPickerProps) {
+  const t = useTexts()
+  const main = agents.filter((agent) => agent.kind === 'main')
+  if (main.length < 2) return null
+  const present = main.find((agent) => agent.name === chosen) ?? main[0]
+  const trigger = (
+    <button type="button" className="chip" disabled={busy} title={busy ? t.agentBusy : t.chooseAgent}>
+      <Bot size={14} aria-hidden />
+      <span className="sr-only">{t.agent}: </span>
+      {present?.displayName}
+      <ChevronDown size={13} aria-hidden />
+    </button>
+  )
+  return (
+    <Menu
+      align="start"
+      side="top"
+      trigger={trigger}
+      items={main.map((agent) => ({
+        label: agent.displayName,
+        hint: agent.description,
+        checked: agent.name === present?.name,
+        onSelect: () => onChoose(agent.name),
+      }))}
+    />
+  )
+}

@@ -1,0 +1,209 @@
+// A conversation on the screen: header, messages, composer, and the panel beside them.
+
+import { Menu as MenuIcon, PanelRight } from 'lucide-react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useAgents } from '../agents/routes'
+import { usePreferences, setPreferences } from '../app/preferences'
+import { go, useRoute } from '../app/router'
+import { useShortcut } from '../app/shortcuts'
+import { usePage } from '../app/page-context'
+import { useTexts } from '../i18n'
+import { exportMarkdown } from '../sessions/export'
+import { sessions, useSession } from '../sessions/sessions-store'
+import { IconButton } from '../ui/button'
+import { Dialog } from '../ui/dialog'
+import { AgentPicker } from './agent-picker'
+import { ChatContext, type ChatSurroundings } from './chat-context'
+import { begunChats, ChatPage } from './chat-page'
+import { Composer, QueuedMessages, type ComposerHandle } from './composer'
+import { DemoBanner } from './demo-banner'
+import { MessageList } from './message-list'
+import type { MessageActions } from './message'
+import type { ChatMessage } from './message-types'
+import { ModelPicker, type ModelChoice } from './model-picker'
+import { SidePanel } from './side-panel'
+import { StartScreen } from './start-screen'
+import { SteerBox } from './steer-box'
+import { TroubleNotice, ConnectionNotice } from './notices'
+import type { Command } from './suggestions'
+import type { Choices } from './transport'
+import { PAGE, useSessionChat } from './use-session-chat'
+
+interface ConversationProps {
+  id: string
+  initial: ChatMessage[]
+  known: boolean
+  readOnly: boolean
+  firstAgent?: string | undefined
+}
+
+export function Conversation({ id, initial, known, readOnly, firstAgent }: ConversationProps) {
+  const t = useTexts()
+  const page = usePage()
+  const { panel } = usePreferences()
+  const info = useSession(id)
+  const agents = useAgents()
+  const composer = useRef<ComposerHandle>(null)
+  const [agent, setAgent] = useState(firstAgent)
+  const [model, setModel] = useState<ModelChoice>()
+  const route = useRoute()
+  const drill = !readOnly && route.page === 'chat' && route.id === id ? route.agent : undefined
+  const chosen = useRef<Choices>({})
+  chosen.current = { ...(agent ? { agentId: agent } : {}), ...(model ? { chatModelId: model.id, chatModelSource: model.source } : {}) }
+  const choices = useCallback(() => chosen.current, [])
+  const onBegin = useCallback(() => {
+    begunChats.add(id)
+    if (!readOnly) go({ page: 'chat', id }, 'replace')
+  }, [id, readOnly])
+  const chat = useSessionChat({ id, initial, hasEarlier: initial.length >= PAGE, known, choices, onBegin })
+  const { busy, stop, messages } = chat
+
+  useEffect(() => {
+    if (info && document.visibilityState === 'visible') sessions.markSeen(id, info.updatedAt)
+  }, [id, info])
+  const newest = messages.at(-1)?.metadata?.agent
+  const title = info?.title ?? (messages.length > 0 ? t.untitled : t.newChat)
+  useEffect(() => {
+    if (!readOnly) document.title = messages.length > 0 ? `${title} · Concertino` : 'Concertino'
+  }, [title, messages.length, readOnly])
+
+  useShortcut('Escape', () => busy && stop(), !readOnly)
+  useShortcut('mod+i', () => composer.current?.focus(), !readOnly)
+  useShortcut('mod+.', () => setPreferences({ panel: !panel }), !readOnly)
+  useEffect(() => {
+    if (!readOnly && matchMedia('(min-width: 900px)').matches) composer.current?.focus()
+  }, [readOnly])
+
+  // An agent opened from within another agent's conversation takes its place beside the same chat.
+  const mainId = readOnly && route.page === 'chat' ? route.id : id
+  const names = useRef(new Map<string, string>())
+  const openAgent = useCallback(
+    (chatId: string, name: string) => {
+      names.current.set(chatId, name)
+      go({ page: 'chat', id: mainId, agent: chatId })
+    },
+    [mainId],
+  )
+  const surroundings = useMemo<ChatSurroundings>(
+    () => ({ chatId: id, lanes: chat.lanes, readOnly, answer: chat.answer, openAgent }),
+    [id, chat.lanes, readOnly, chat.answer, openAgent],
+  )
+  const { edit, retry, goOn, switchBranch } = chat
+  const actions = useMemo<MessageActions>(
+    () => ({
+      edit,
+      retry,
+      goOn,
+      switchBranch,
+      quote: (text) => composer.current?.insert(`${text.slice(0, 2000).split('\n').map((line) => `> ${line}`).join('\n')}\n\n`),
+    }),
+    [edit, retry, goOn, switchBranch],
+  )
+  const command = (name: Command) => {
+    switch (name) {
+      case 'new':
+        return page.newChat()
+      case 'retry':
+        return messages.length > 0 && !busy ? retry() : undefined
+      case 'stop':
+        return stop()
+      case 'export':
+        return void exportMarkdown(id, title)
+      case 'theme':
+        return page.switchTheme()
+      case 'language':
+        return page.switchLanguage()
+      case 'help':
+        return page.showShortcuts()
+    }
+  }
+  const send: typeof chat.send = (text, files, whenBusy) => {
+    const named = /(?:^|\s)@([\w-]+)/.exec(text)?.[1]
+    const mentioned = agents.find((one) => one.kind === 'main' && one.name === named)
+    if (mentioned) {
+      chosen.current = { ...chosen.current, agentId: mentioned.name }
+      setAgent(mentioned.name)
+    }
+    chat.send(text, files, whenBusy)
+  }
+  const empty = messages.length === 0
+  const notices = (
+    <>
+      <TroubleNotice trouble={chat.trouble} onRetry={messages.at(-1)?.role === 'user' ? () => retry() : undefined} onDismiss={chat.dismissTrouble} />
+      <QueuedMessages texts={chat.queued} />
+    </>
+  )
+  const composerBox = !readOnly && (
+    <Composer
+      ref={composer}
+      draftKey={known ? id : 'new'}
+      busy={busy}
+      agents={agents}
+      tools={
+        <>
+          <AgentPicker agents={agents} chosen={agent ?? newest?.name} busy={busy} onChoose={setAgent} />
+          <ModelPicker chosen={model} present={messages.findLast((one) => one.metadata?.model)?.metadata?.model} onChoose={setModel} />
+        </>
+      }
+      onSend={send}
+      onStop={stop}
+      onCommand={command}
+    />
+  )
+  return (
+    <ChatContext value={surroundings}>
+      <div className={panel && !readOnly ? 'conversation conversation-panel' : 'conversation'}>
+        <section className="chat" aria-label={title}>
+          {!readOnly && (
+            <header className="chat-head">
+              <IconButton label={t.showSidebar} className="only-narrow" onClick={page.openSidebar}>
+                <MenuIcon size={18} />
+              </IconButton>
+              <h1>{empty ? '' : title}</h1>
+              <IconButton label={panel ? t.hidePanel : t.showPanel} shortcut={page.modifier + ' .'} aria-pressed={panel} onClick={() => setPreferences({ panel: !panel })}>
+                <PanelRight size={18} />
+              </IconButton>
+            </header>
+          )}
+          <ConnectionNotice connection={chat.connection} />
+          {empty && !busy && readOnly ? (
+            <div className="centre quiet">{t.loading}</div>
+          ) : empty && !busy ? (
+            <StartScreen composer={composerBox} onExample={(text) => send(text, [])} notices={notices} />
+          ) : (
+            <>
+              <MessageList
+                messages={messages}
+                busy={busy}
+                waiting={chat.waiting}
+                readOnly={readOnly}
+                branches={chat.branches}
+                actions={actions}
+                hasEarlier={chat.hasEarlier}
+                loadEarlier={chat.loadEarlier}
+                footer={notices}
+              />
+              {readOnly && busy && <SteerBox id={id} onStop={stop} />}
+              {composerBox && (
+                <div className="composer-frame">
+                  <DemoBanner compact />
+                  {composerBox}
+                </div>
+              )}
+            </>
+          )}
+        </section>
+        {panel && !readOnly && (
+          <aside className="panel" aria-label={t.details}>
+            <SidePanel chatId={id} messages={messages} lanes={chat.lanes} busy={busy} onOpenAgent={openAgent} />
+          </aside>
+        )}
+      </div>
+      {!readOnly && (
+        <Dialog kind="sheet" title={drill ? t.agentConversation(names.current.get(drill) ?? t.subAgent) : ''} open={drill !== undefined} onClose={() => go({ page: 'chat', id })}>
+          {drill && <ChatPage key={drill} id={drill} fresh={false} readOnly />}
+        </Dialog>
+      )}
+    </ChatContext>
+  )
+}

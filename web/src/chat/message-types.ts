@@ -1,0 +1,96 @@
+// Messages as this server writes them: the client package's own type with our metadata, and how parts are told apart.
+
+import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai'
+import type { AgentRef, Usage } from '../api/types.gen'
+
+export interface MessageMetadata {
+  agent?: AgentRef
+  agentName?: string
+  agentId?: string
+  model?: string
+  createdAt?: number
+  status?: 'finished' | 'cancelled' | 'failed'
+  finishReason?: string
+  usage?: Usage
+  cost?: number
+  error?: string
+  errorCode?: string
+  /** On a sub-agent's message. */
+  chatId?: string
+  parentToolCallId?: string
+  parentMessageId?: string
+}
+
+export interface PlanStep {
+  step: string
+  status: 'pending' | 'in_progress' | 'completed'
+}
+
+export interface Plan {
+  explanation?: string
+  steps: PlanStep[]
+}
+
+export type ChatMessage = UIMessage<MessageMetadata>
+export type Part = ChatMessage['parts'][number]
+export type ToolPart = ToolUIPart | DynamicToolUIPart
+
+export function isToolPart(part: Part): part is ToolPart {
+  return part.type === 'dynamic-tool' || part.type.startsWith('tool-')
+}
+
+export function toolName(part: ToolPart): string {
+  return part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length)
+}
+
+export function textOf(message: ChatMessage): string {
+  return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+}
+
+/** The sub-agent's message that a delegating call carries as its output. */
+export function nestedMessage(part: ToolPart): ChatMessage | undefined {
+  if (part.state !== 'output-available') return undefined
+  return asMessage(part.output)
+}
+
+export function asMessage(value: unknown): ChatMessage | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const message = value as Partial<ChatMessage>
+  if (typeof message.id !== 'string' || message.role !== 'assistant' || !Array.isArray(message.parts)) return undefined
+  if (!message.parts.every((part) => typeof part === 'object' && part !== null && typeof part.type === 'string')) return undefined
+  return message as ChatMessage
+}
+
+export function planOf(data: unknown): Plan | undefined {
+  if (typeof data !== 'object' || data === null || !('steps' in data) || !Array.isArray(data.steps)) return undefined
+  const steps = data.steps.filter(isStep)
+  if (steps.length === 0) return undefined
+  const explanation = 'explanation' in data && typeof data.explanation === 'string' ? data.explanation : undefined
+  return { steps, ...(explanation ? { explanation } : {}) }
+}
+
+function isStep(value: unknown): value is PlanStep {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'step' in value &&
+    typeof value.step === 'string' &&
+    'status' in value &&
+    (value.status === 'pending' || value.status === 'in_progress' || value.status === 'completed')
+  )
+}
+
+/** The newest plan of a conversation. */
+export function latestPlan(messages: readonly ChatMessage[]): Plan | undefined {
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const parts = messages[at]?.parts ?? []
+    for (let place = parts.length - 1; place >= 0; place--) {
+      const part = parts[place]
+      if (part?.type === 'data-plan' && 'data' in part) {
+        const plan = planOf(part.data)
+        if (plan) return plan
+      }
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,107 @@
+import { cleanup, render, screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { Tooltip } from 'radix-ui'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ChatContext, type ChatSurroundings } from '../chat-context'
+import type { ChatMessage, Part } from '../message-types'
+import { SubAgentLanes } from '../sub-agent-lane'
+import { MessageParts } from './message-parts'
+
+afterEach(cleanup)
+
+function show(parts: Part[], change: Partial<ChatSurroundings> = {}) {
+  const surroundings: ChatSurroundings = { chatId: 'c', lanes: new SubAgentLanes(), readOnly: false, answer: vi.fn(() => Promise.resolve()), openAgent: vi.fn(), ...change }
+  const message: ChatMessage = { id: 'm', role: 'assistant', parts }
+  const view = render(
+    <Tooltip.Provider>
+      <ChatContext value={surroundings}>
+        <MessageParts message={message} streaming={false} />
+      </ChatContext>
+    </Tooltip.Provider>,
+  )
+  return { ...view, surroundings }
+}
+
+const tool = (state: object, name = 'read-file'): Part => ({ type: `tool-${name}`, toolCallId: 'c1', input: { actionName: 'Read it', path: 'a.txt' }, ...state }) as Part
+
+describe('parts of a message', () => {
+  it('come in their order', () => {
+    const { container } = show([
+      { type: 'text', text: 'before', state: 'done' },
+      tool({ state: 'output-available', output: 'x' }),
+      { type: 'text', text: 'after', state: 'done' },
+    ])
+    expect(container.textContent).toMatch(/before.*Read it.*after/)
+  })
+
+  it('a finished call is folded and opens on demand', async () => {
+    show([tool({ state: 'output-available', output: { lines: 3 } })])
+    const head = screen.getByRole('button', { name: /Read it/ })
+    expect(head.getAttribute('aria-expanded')).toBe('false')
+    await userEvent.click(head)
+    expect(screen.getByText('lines')).toBeTruthy()
+    expect(screen.getByText('a.txt', { selector: 'pre' })).toBeTruthy()
+  })
+
+  it('a failed call says why', async () => {
+    show([tool({ state: 'output-error', errorText: 'no such file' })])
+    await userEvent.click(screen.getByRole('button', { name: /failed/ }))
+    expect(screen.getByText('no such file')).toBeTruthy()
+  })
+
+  it('an approval shows the command and sends one answer', async () => {
+    const { surroundings } = show([{ type: 'tool-shell', toolCallId: 'c', state: 'approval-requested', input: { actionName: 'Clean', command: 'rm -r build' }, approval: { id: 'apr_1' } } as Part])
+    expect(screen.getByText(/rm -r build/)).toBeTruthy()
+    await userEvent.click(screen.getByRole('button', { name: 'Approve' }))
+    expect(surroundings.answer).toHaveBeenCalledExactlyOnceWith('apr_1', { approved: true })
+    expect((screen.getByRole('button', { name: 'Approve' }) as HTMLButtonElement).disabled).toBe(true)
+  })
+
+  it('a denial can carry a reason', async () => {
+    const { surroundings } = show([{ type: 'tool-shell', toolCallId: 'c', state: 'approval-requested', input: {}, approval: { id: 'apr_1' } } as Part])
+    await userEvent.click(screen.getByRole('button', { name: 'Deny' }))
+    await userEvent.type(screen.getByRole('textbox'), 'not today{Enter}')
+    expect(surroundings.answer).toHaveBeenCalledExactlyOnceWith('apr_1', { approved: false, reason: 'not today' })
+  })
+
+  it('an answer that does not arrive can be given again', async () => {
+    const { surroundings } = show([{ type: 'tool-shell', toolCallId: 'c', state: 'approval-requested', input: {}, approval: { id: 'apr_1' } } as Part], { answer: vi.fn(() => Promise.reject(new Error('away'))) })
+    await userEvent.click(screen.getByRole('button', { name: 'Approve' }))
+    await vi.waitFor(() => expect((screen.getByRole('button', { name: 'Approve' }) as HTMLButtonElement).disabled).toBe(false))
+    expect(surroundings.answer).toHaveBeenCalledOnce()
+  })
+
+  it('a sub-agent is a card with its own message inside, to any depth', async () => {
+    const inner: ChatMessage = {
+      id: 'm2', role: 'assistant',
+      metadata: { agent: { kind: 'sub', name: 'r', displayName: 'Researcher', depth: 1, path: ['g', 'r'] }, chatId: 'sub-1', status: 'finished' },
+      parts: [tool({ state: 'output-available', output: 'found' }), { type: 'text', text: 'All found.', state: 'done' }],
+    }
+    const outer: ChatMessage = { ...inner, id: 'm1', metadata: { ...inner.metadata, chatId: 'sub-0', agent: { kind: 'sub', name: 'p', displayName: 'Planner', depth: 1, path: ['g', 'p'] } }, parts: [{ type: 'tool-sub-agent', toolCallId: 'c9', state: 'output-available', input: { task: 'look deeper' }, output: inner } as Part] }
+    const { surroundings } = show([{ type: 'tool-sub-agent', toolCallId: 'c8', state: 'output-available', input: { name: 'planner', task: 'plan it' }, output: outer } as Part])
+    await userEvent.click(screen.getByRole('button', { name: /Planner/ }))
+    expect(screen.getByText('All found.')).toBeTruthy()
+    await userEvent.click(screen.getByRole('button', { name: /Researcher/ }))
+    expect(screen.getByRole('button', { name: /Read it/ })).toBeTruthy()
+    await userEvent.click(screen.getAllByRole('button', { name: 'Open its conversation' })[1] as HTMLElement)
+    expect(surroundings.openAgent).toHaveBeenCalledWith('sub-1', 'Researcher')
+  })
+
+  it('a plan is a checklist', () => {
+    show([{ type: 'data-plan', id: 'plan', data: { steps: [{ step: 'a', status: 'completed' }, { step: 'b', status: 'in_progress' }] } } as Part])
+    expect(screen.getByText('1 of 2 done')).toBeTruthy()
+  })
+
+  it('a part that cannot be drawn leaves the others alone', () => {
+    const silent = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    show([{ type: 'text', text: 12 } as unknown as Part, { type: 'text', text: 'still here', state: 'done' }])
+    expect(screen.getByText('This part cannot be shown.')).toBeTruthy()
+    expect(screen.getByText('still here')).toBeTruthy()
+    silent.mockRestore()
+  })
+
+  it('unknown data is left out', () => {
+    const { container } = show([{ type: 'data-other', data: { x: 1 } } as Part, { type: 'step-start' }])
+    expect(container.textContent).toBe('')
+  })
+})

@@ -1,0 +1,122 @@
+// A tool call: one line while it works and when it is done; input, result and error on demand. A call that waits for an
+// approval is a card of its own.
+
+import { Check, ChevronRight, CircleSlash, Wrench, X } from 'lucide-react'
+import { useState } from 'react'
+import { formatDuration, useTexts, type Texts } from '../../i18n'
+import { DataView, LongText } from '../../ui/data-view'
+import { Spinner } from '../../ui/spinner'
+import { toolName, type ToolPart } from '../message-types'
+import { noteTiming } from '../timings'
+import { ApprovalCard } from './approval-card'
+import { subjectOf, titleOf } from './tool-words'
+
+export function ToolPartView({ part }: { part: ToolPart }) {
+  const t = useTexts()
+  const [open, setOpen] = useState(false)
+  const running = isRunning(part)
+  const took = noteTiming(part.toolCallId, running)
+  if (part.state === 'approval-requested') return <ApprovalCard part={part} approvalId={part.approval.id} />
+  const subject = subjectOf(part.input)
+  return (
+    <div className={`card tool tool-${outcome(part)}`}>
+      <button type="button" className="card-head" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Mark part={part} />
+        <span className="card-title">{titleOf(part, t)}</span>
+        <code className="card-code">{subject ?? toolName(part)}</code>
+        <span className="card-note">
+          <span className={outcome(part) === 'done' ? 'sr-only' : undefined}>{stateText(part, t)}</span>
+          {took !== undefined && <span>{formatDuration(took)}</span>}
+        </span>
+        <ChevronRight size={14} className={open ? 'turn turned' : 'turn'} aria-hidden />
+      </button>
+      {open && <Inside part={part} />}
+    </div>
+  )
+}
+
+function Inside({ part }: { part: ToolPart }) {
+  const t = useTexts()
+  const input: unknown = part.input ?? ('rawInput' in part ? part.rawInput : undefined)
+  return (
+    <div className="card-body">
+      <section>
+        <h4>
+          {t.toolInput} <code>{toolName(part)}</code>
+        </h4>
+        {input === undefined || isEmpty(input) ? <p className="quiet">{t.noInput}</p> : <DataView value={input} />}
+      </section>
+      {part.state === 'output-available' && (
+        <section>
+          <h4>{t.toolOutput}</h4>
+          {part.output == null ? <p className="quiet">{t.noOutput}</p> : <DataView value={part.output} />}
+        </section>
+      )}
+      {part.state === 'output-error' && (
+        <section className="card-error">
+          <h4>{t.toolError}</h4>
+          <LongText text={part.errorText} />
+        </section>
+      )}
+      {part.approval && 'approved' in part.approval && part.approval.approved !== undefined && (
+        <p className="quiet">
+          {part.approval.approved ? t.approvedBy : part.approval.reason ? t.deniedReason(part.approval.reason) : t.deniedBy}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Mark({ part }: { part: ToolPart }) {
+  switch (outcome(part)) {
+    case 'running':
+      return <Spinner />
+    case 'failed':
+      return <X size={15} className="mark-danger" aria-hidden />
+    case 'denied':
+      return <CircleSlash size={15} className="mark-quiet" aria-hidden />
+    case 'done':
+      return <Check size={15} className="mark-ok" aria-hidden />
+    case 'waiting':
+      return <Wrench size={15} className="mark-quiet" aria-hidden />
+  }
+}
+
+type Outcome = 'running' | 'waiting' | 'done' | 'failed' | 'denied'
+
+export function outcome(part: ToolPart): Outcome {
+  switch (part.state) {
+    case 'input-streaming':
+    case 'input-available':
+      return 'running'
+    case 'approval-requested':
+      return 'waiting'
+    case 'approval-responded':
+      return part.approval.approved ? 'running' : 'denied'
+    case 'output-available':
+      return part.preliminary ? 'running' : 'done'
+    case 'output-error':
+      return 'failed'
+    case 'output-denied':
+      return 'denied'
+  }
+}
+
+export const isRunning = (part: ToolPart): boolean => outcome(part) === 'running'
+
+function stateText(part: ToolPart, t: Texts): string {
+  switch (outcome(part)) {
+    case 'running':
+      return part.state === 'input-streaming' ? t.toolPreparing : part.state === 'approval-responded' ? t.toolApproved : t.toolRunning
+    case 'waiting':
+      return t.toolWaiting
+    case 'done':
+      return t.toolDone
+    case 'failed':
+      return t.toolFailed
+    case 'denied':
+      return t.toolDenied
+  }
+}
+
+const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0

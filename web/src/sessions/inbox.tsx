@@ -1,0 +1,47 @@
+// Everything that waits for an answer, in any chat, at any depth.
+
+import { go } from '../app/router'
+import { answerApproval } from '../chat/routes'
+import { Question } from '../chat/parts/approval-card'
+import { fieldOf, plainWords } from '../chat/parts/tool-words'
+import { useTexts } from '../i18n'
+import { Dialog } from '../ui/dialog'
+import { sessions, useSessions } from './sessions-store'
+import { tellTabs } from './tabs'
+
+export function InboxDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const t = useTexts()
+  const { approvals } = useSessions()
+  return (
+    <Dialog title={t.inbox} open={open} onClose={onClose}>
+      <div className="inbox">
+        {approvals.length === 0 && <p className="quiet">{t.inboxEmpty}</p>}
+        {approvals.map(({ chatId, title, approval }) => (
+          <div key={approval.id} className="inbox-item">
+            <button
+              type="button"
+              className="link"
+              onClick={() => {
+                go({ page: 'chat', id: chatId })
+                onClose()
+              }}
+            >
+              {title ?? t.untitled}
+            </button>
+            <Question
+              title={fieldOf(approval.input, 'actionName') ?? plainWords(approval.tool)}
+              tool={approval.tool}
+              input={approval.input}
+              onAnswer={async (approved, reason) => {
+                await answerApproval(approval.id, { approved, ...(reason ? { reason } : {}) })
+                sessions.approvalAnswered(approval.id)
+                tellTabs(chatId)
+                await sessions.refreshOne(chatId)
+              }}
+            />
+          </div>
+        ))}
+      </div>
+    </Dialog>
+  )
+}

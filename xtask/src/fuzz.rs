@@ -1,0 +1,39 @@
+//! Coverage-guided fuzzing of everything that reads what a model or its server wrote. The targets live in `fuzz/`,
+//! outside the workspace; new findings go to the target folder, the small corpus in `fuzz/corpus` is replayed by the
+//! ordinary tests of `models` and `tools`.
+
+use std::{fs, process::Command};
+
+use anyhow::{Context, Result};
+
+use crate::{command, project::Project};
+
+const TARGETS: [&str; 6] = ["sse", "openai", "openai_responses", "anthropic", "gemini", "repair"];
+const PLATFORM: &str = "x86_64-unknown-linux-gnu";
+/// What libFuzzer needs to see: counters on every edge, and the values that are compared.
+const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares";
+/// Longer inputs find nothing that shorter ones do not.
+const LONGEST_INPUT: &str = "-max_len=8192";
+
+pub fn run(project: &Project) -> Result<()> {
+    let seconds = std::env::var("FUZZ_SECONDS").unwrap_or_else(|_| "600".to_owned());
+    let folder = project.root.join("fuzz");
+    let target = project.target.join("fuzz");
+    let mut build = command::cargo_in(&folder);
+    build.args(["build", "--release", "--target", PLATFORM]);
+    build.env("CARGO_TARGET_DIR", &target).env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", COVERAGE);
+    command::run(&mut build)?;
+    for name in TARGETS {
+        let found = target.join("found").join(name);
+        fs::create_dir_all(&found).with_context(|| format!("{} cannot be made", found.display()))?;
+        let mut fuzzer = Command::new(target.join(PLATFORM).join("release").join(name));
+        fuzzer.arg(&found).arg(folder.join("corpus").join(name));
+        fuzzer.args([LONGEST_INPUT, "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]);
+        fuzzer.arg(format!("-max_total_time={seconds}"));
+        fuzzer.arg(format!("-artifact_prefix={}/crash-{name}-", target.display()));
+        command::run(&mut fuzzer)?;
+    }
+    Ok(())
+}
