@@ -182,6 +182,8 @@ async fn steps(
                     Called::Parked(below) => {
                         if let Step::Park(questions) = turn.next() {
                             ask(run, frame, mail, questions)?;
+                            // By this frame itself, so that the question is raised.
+                            writer.append(frame.take(), Vec::new()).await?;
                         }
                         frame.finish_step()?;
                         return Ok(Driven::Parked(below));

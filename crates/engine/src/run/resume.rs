@@ -88,6 +88,7 @@ impl Frames {
             SessionEvent::ToolSettled { message, call, outcome } => {
                 self.settled(message, call);
                 if let ToolOutcome::Done { output } = outcome
+                    && output.get("status").is_some_and(|status| status == "ended" || status == "aborted")
                     && let Some(agent) = output.get("agentId").and_then(Value::as_str)
                 {
                     self.below.retain(|_, revived| {
