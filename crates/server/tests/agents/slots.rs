@@ -44,8 +44,10 @@ async fn who_waits_for_a_slot_is_shown_as_queued_and_a_full_queue_refuses() {
     let gate = Gate::new();
     let cast = Cast::new()
         .with("go", [all(&[("c1", "a", "hold"), ("c2", "a", "wait"), ("c3", "a", "too many")]), says("done")])
+        // Whichever comes first holds the only slot.
         .with("hold", [waits(&gate).then(says("held"))])
-        .with("wait", [says("waited")]);
+        .with("wait", [waits(&gate).then(says("waited"))])
+        .with("too many", [waits(&gate).then(says("was not too many"))]);
     let app = with_limits(cast, 1, 1).await;
     define(&app, abc());
     let mut turn = app.send("go").await;
