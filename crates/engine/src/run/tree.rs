@@ -288,6 +288,15 @@ impl Tree {
         drop(dropped);
     }
 
+    /// What the results of this frame's background agents hold, but for those it waits for by name.
+    pub(crate) fn take_guards(&self, parent: &MessageId, but: &[String]) -> Vec<Busy> {
+        let mut state = self.state.lock();
+        let ended = state.ended.iter_mut();
+        let others = ended
+            .filter(|(chat, ended)| ended.parent == *parent && !but.iter().any(|one| one == chat.as_str()));
+        others.filter_map(|(_, ended)| ended.busy.take()).collect()
+    }
+
     pub(crate) fn watch_ended(&self) -> watch::Receiver<u64> {
         self.endings.subscribe()
     }
