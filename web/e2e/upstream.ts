@@ -11,7 +11,7 @@ export type Step =
   | { wait: Promise<void> }
 
 export interface Asked {
-  /** The text of the newest message of the user. */
+  /** The last line of the newest message of the user. */
   text: string
   /** How many tool results stand behind it. */
   results: number
@@ -69,7 +69,8 @@ export class Upstream {
 function read(body: { messages: WireMessage[]; tools?: { function: { name: string } }[] }): Asked {
   const last = body.messages.findLastIndex((message) => message.role === 'user')
   return {
-    text: textOf(body.messages[last]?.content),
+    // The facts of the turn stand before what the person wrote.
+    text: textOf(body.messages[last]?.content).trim().split('\n').at(-1) ?? '',
     results: body.messages.slice(last + 1).filter((message) => message.role === 'tool').length,
     system: textOf(body.messages.find((message) => message.role === 'system')?.content),
     tools: (body.tools ?? []).map((tool) => tool.function.name),

@@ -101,7 +101,7 @@ impl Catalog {
             name: settings.last_resort.name().to_owned(),
             why: "no key is set and no model server is known".to_owned(),
             standing: Standing::LastResort,
-            link: Link { model: settings.last_resort, gate: None, facts: None },
+            link: inside(&settings.last_resort),
         };
         let catalog = Self { providers, fallback: settings.fallback, default: RwLock::new(last_resort) };
         if let Some(default) = catalog.choose(settings.chosen, settings.variable)? {
@@ -116,7 +116,7 @@ impl Catalog {
             name: model.name().to_owned(),
             why: "it is the only one".to_owned(),
             standing: Standing::Settled,
-            link: Link { model: Arc::clone(&model), gate: None, facts: None },
+            link: inside(&model),
         };
         let providers = vec![Arc::new(fixed(&model, "This process"))];
         Self { providers, fallback: Vec::new(), default: RwLock::new(default) }
@@ -373,6 +373,11 @@ fn setup(definition: &ProviderDefinition, error: &SetupError) -> String {
     }
 }
 
+/// A model inside this process needs no gate.
+fn inside(model: &Arc<dyn Model>) -> Link {
+    Link { model: Arc::clone(model), gate: None, facts: None }
+}
+
 /// A provider that is one model inside this process; it is listed under the name the model gives itself.
 fn fixed(model: &Arc<dyn Model>, label: &str) -> Provider {
     let name = model.name();
@@ -398,7 +403,7 @@ fn fixed(model: &Arc<dyn Model>, label: &str) -> Provider {
         disabled: false,
         models: vec![Arc::new(ModelDefinition::plain(id))],
     };
-    Provider::fixed(definition, id, Link { model: Arc::clone(model), gate: None, facts: None })
+    Provider::fixed(definition, id, inside(model))
 }
 
 #[cfg(test)]

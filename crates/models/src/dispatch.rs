@@ -83,7 +83,10 @@ impl Model for Dispatch {
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let at = self.chain.at.load(Ordering::Relaxed);
-        Call::new(Arc::clone(&self.chain), at, request).boxed()
+        let mut call = Call::new(Arc::clone(&self.chain), at, request);
+        // Now, if there is room: the caller may have chosen a thread on which a long request may be written.
+        call.ask();
+        call.boxed()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Google's Gemini: `streamGenerateContent` with server-sent events.
 //!
 //! `request.rs` writes the body, `stream.rs` and `wire.rs` read the answer. A thought signature may hang on a thought,
-//! on a tool call or on a text; it is kept as provider metadata under [`PROVIDER`] and goes back to the same place.
+//! on a tool call or on a text; it is kept as provider metadata under `PROVIDER` and goes back to the same place.
 
 pub(crate) mod request;
 pub(crate) mod stream;

@@ -1,7 +1,7 @@
 //! OpenAI's Responses, and the servers that are compatible with it.
 //!
 //! `request.rs` writes the body, `stream.rs` and `wire.rs` read the answer. Nothing is stored at the provider: the
-//! whole conversation goes with every call, and reasoning goes back sealed, as provider metadata under [`PROVIDER`].
+//! whole conversation goes with every call, and reasoning goes back sealed, as provider metadata under `PROVIDER`.
 
 pub(crate) mod request;
 pub(crate) mod stream;

@@ -1,5 +1,5 @@
 //! One gate per provider and key: calls beyond the limit, and calls that were answered 429, wait here instead of
-//! failing. Fair between sessions ([`line`]), bounded, and left by dropping the future.
+//! failing. Fair between sessions (`line.rs`), bounded, and left by dropping the future.
 //!
 //! A 429 shuts the gate for as long as the server says, or for a growing while when it does not say, and halves the
 //! number of calls that may be on at once; every answer that begins lets one more in. A permit is held until the

@@ -1,6 +1,8 @@
 //! Replays what fuzzing found interesting: the small corpora in `fuzz/corpus`, with the checks of the fuzz targets.
 //! `cargo xtask soak fuzz` looks for more.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a step that fails fails the test")]
+
 #[path = "../../../fuzz/src/answers.rs"]
 mod answers;
 

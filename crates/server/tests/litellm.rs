@@ -6,6 +6,8 @@
 //! `cargo xtask test` installs the proxy and names it in `CONCERTINO_TEST_LITELLM`; without it the test says that it
 //! was skipped.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a step that fails fails the test")]
+
 #[path = "litellm/proxy.rs"]
 mod proxy;
 

@@ -79,10 +79,10 @@ impl ModelServer {
         self.book.refused.load(Ordering::Relaxed)
     }
 
-    /// Resolves when a client has hung up on an unfinished answer; tells when that was.
-    pub async fn hung_up(&self) -> Instant {
+    /// Resolves when a client has hung up on an unfinished answer after this moment; tells when that was.
+    pub async fn hung_up(&self, after: Instant) -> Instant {
         let mut hung_up = self.book.hung_up.subscribe();
-        hung_up.wait_for(Option::is_some).await.unwrap().unwrap()
+        hung_up.wait_for(|at| at.is_some_and(|at| at > after)).await.unwrap().unwrap()
     }
 
     /// A catalog whose provider `custom` is this server, with `chosen` as the default and these to fall back to.

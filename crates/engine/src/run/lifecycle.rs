@@ -21,11 +21,16 @@ pub(crate) struct Left {
     pub(crate) answers: Answers,
 }
 
+/// The branch a run goes on from: the message it answers, and what comes up to there where that is known already.
+pub(crate) struct Branch {
+    pub(crate) answers: MessageRef,
+    pub(crate) history: Option<History>,
+}
+
 /// Runs to the pause or the end, and gives the right to append back.
 pub(crate) async fn run(
     mut run: RunCtx,
-    answers: MessageRef,
-    history: Option<History>,
+    branch: Branch,
     mut writer: LogWriter,
     mut frame: Frame,
     turn: Turn,
@@ -35,6 +40,7 @@ pub(crate) async fn run(
     let mut seat = Seat::new(&run.tree, busy, false);
     let driven = AssertUnwindSafe(async {
         let histories = &run.parts.histories;
+        let Branch { answers, history } = branch;
         run.history = match (history, writer.log().key()) {
             (Some(history), Some(key)) => histories.remember(key, &answers, history),
             (None, Some(key)) => read_history(&run, key, &answers).await?,

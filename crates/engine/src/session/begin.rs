@@ -24,7 +24,7 @@ use crate::{
         choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
-        lifecycle,
+        lifecycle::{self, Branch},
         mail::Mail,
         post::Post,
         resume::{self, Rebuilt, Why},
@@ -208,7 +208,8 @@ impl Actor {
         let (answers, taken) = mpsc::channel(ANSWERS);
         let mail = Mail::new(answers.clone(), taken, Some(raising));
         let busy = tree.busy();
-        let work = lifecycle::run(ctx, run.answers.clone(), history, writer, frame, turn, mail, busy);
+        let branch = Branch { answers: run.answers.clone(), history };
+        let work = lifecycle::run(ctx, branch, writer, frame, turn, mail, busy);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
         self.live = Some(Live { run, log, cancel, answers, tree, task });

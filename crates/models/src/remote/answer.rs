@@ -1,4 +1,4 @@
-//! What a wire format must be able to do with an answer. Pure, no I/O: [`Feed`](super::feed::Feed) brings the bytes.
+//! What a wire format must be able to do with an answer. Pure, no I/O: `Feed` brings the bytes.
 
 use std::collections::VecDeque;
 

@@ -195,13 +195,12 @@ impl Nested {
     }
 }
 
-/// Puts the messages of sub-agents where their delegating calls are, as [`Nested`] does for a stream.
-///
-/// `find` gives the message under a call and whether its agent is still at work; messages below it are put in as well.
-pub fn expand(
-    message: &mut UiMessage,
-    find: &mut dyn FnMut(&MessageId, &ToolCallId) -> Option<(UiMessage, bool)>,
-) {
+/// Gives the message under a call and whether its agent is still at work.
+pub type FindBelow<'a> = dyn FnMut(&MessageId, &ToolCallId) -> Option<(UiMessage, bool)> + 'a;
+
+/// Puts the messages of sub-agents where their delegating calls are, as [`Nested`] does for a stream; messages below them
+/// are put in as well.
+pub fn expand(message: &mut UiMessage, find: &mut FindBelow<'_>) {
     let id = message.id.clone();
     for part in &mut message.parts {
         let Part::Tool(tool) = part else { continue };

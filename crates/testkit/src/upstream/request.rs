@@ -61,7 +61,8 @@ impl Asked {
 fn text_of(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),
-        Value::Array(parts) => parts.iter().find_map(|part| part["text"].as_str()).map(str::to_owned),
+        // What the person wrote comes last, after the facts of the turn.
+        Value::Array(parts) => parts.iter().rev().find_map(|part| part["text"].as_str()).map(str::to_owned),
         _ => None,
     }
 }
