@@ -16,14 +16,22 @@ use super::{
     lifecycle::person_text,
     order::Order,
     report,
-    tree::{Busy, Seat},
+    tree::{Busy, Place, Seat},
     turn::{Offer, Turn},
 };
 
 pub(super) async fn work(mut child: Child, order: Order, busy: Busy) -> Delegated {
-    let mut seat = Seat::new(&child.run.tree, busy, true);
+    let seat = Seat::new(&child.run.tree, busy, true);
+    let (mut seat, queued) = match child.place.take() {
+        Some(Place::Slot(slot)) => (seat.with_slot(Some(slot)), None),
+        Some(Place::Queued(queued)) => (seat, Some(queued)),
+        None => (seat, None),
+    };
     let driven = match seat.sit(&child.run.cancel).await {
-        Ok(()) => AssertUnwindSafe(attend(&mut child, &mut seat, &order)).catch_unwind().await,
+        Ok(()) => {
+            let was_queued = queued.map(drop).is_some();
+            AssertUnwindSafe(attend(&mut child, &mut seat, &order, was_queued)).catch_unwind().await
+        }
         Err(stop) => Ok(Err(stop)),
     };
     let message = child.run.post.message.clone();
@@ -62,8 +70,13 @@ pub(super) async fn work(mut child: Child, order: Order, busy: Busy) -> Delegate
 }
 
 /// The loop, with the time limit and the two chances of an agent that says nothing.
-async fn attend(child: &mut Child, seat: &mut Seat, order: &Order) -> Result<Driven, RunStop> {
-    if child.queued.take().is_some() {
+async fn attend(
+    child: &mut Child,
+    seat: &mut Seat,
+    order: &Order,
+    was_queued: bool,
+) -> Result<Driven, RunStop> {
+    if was_queued && child.frame.fact("status").is_some() {
         child.frame.note("status", json!("running"))?;
         child.writer.append(child.frame.take(), Vec::new()).await?;
     }

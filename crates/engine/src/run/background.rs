@@ -153,6 +153,7 @@ async fn wait(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
             return Delegated::Done(unknown(run, &input.agent_ids.join(", ")), busy);
         }
         busy = None;
+        drop(run.tree.take_guards(&run.post.message, &input.agent_ids));
         tokio::select! {
             biased;
             () = run.cancel.cancelled() => {
@@ -187,12 +188,12 @@ pub(crate) async fn wait_for_all(
     let mut parked = Vec::new();
     if !mail.background.is_empty() {
         writer.append(frame.take(), Vec::new()).await?;
+    }
+    while !mail.background.is_empty() {
         // Those still at work hold the run up until this frame has their results.
         if run.tree.has_background(&run.post.message) {
             seat.rest();
         }
-    }
-    while !mail.background.is_empty() {
         let ended = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
@@ -208,6 +209,9 @@ pub(crate) async fn wait_for_all(
             Some(Ok(Delegated::Broken(stop))) => return Err(stop),
             Some(Err(error)) => tracing::error!(%error, "a background agent broke off"),
             _ => {}
+        }
+        for busy in run.tree.take_guards(&run.post.message, &[]) {
+            seat.take_over(Some(busy));
         }
     }
     mail.show_raised(run, frame)?;

@@ -24,7 +24,7 @@ use super::{
     raise::Mirror,
     report,
     resume::{self, Why},
-    tree::{Busy, Handle, Queued, Revived},
+    tree::{Busy, Handle, Place, Revived},
     turn::Turn,
 };
 use crate::{
@@ -158,7 +158,7 @@ pub(crate) struct Child {
     pub(super) writer: LogWriter,
     pub(super) turn: Turn,
     pub(super) mail: Mail,
-    pub(super) queued: Option<Queued>,
+    pub(super) place: Option<Place>,
     pub(super) agent_id: String,
     /// The message that delegated.
     caller: MessageId,
@@ -172,12 +172,13 @@ async fn begin(
     revived: Option<Revived>,
     writer: &LogWriter,
 ) -> Result<Begun, Failed> {
-    let queued = caller.tree.queue().map_err(|limit| Failed::Refused(Refusal::queue_full(limit)))?;
+    let place = caller.tree.queue(revived.is_some());
+    let place = place.map_err(|limit| Failed::Refused(Refusal::queue_full(limit)))?;
     let is_new = revived.is_none();
     let model = model_of(caller, order).map_err(Failed::Refused)?;
     let Revived { mut frame, parent } = match revived {
         Some(revived) => revived,
-        None => open(caller, call, order, &*model, queued.is_some())?,
+        None => open(caller, call, order, &*model, matches!(place, Place::Queued(_)))?,
     };
     if frame.is_closed() {
         return Ok(Begun::Closed(outcome_of_closed(&frame, &parent)));
@@ -225,7 +226,17 @@ async fn begin(
     run.tree.hub.join(&run.agent.name);
     let agent_id = parent.chat.to_string();
     let caller = parent.message.clone();
-    Ok(Begun::Open(Box::new(Child { run, frame, writer, turn, mail, queued, agent_id, caller, result })))
+    Ok(Begun::Open(Box::new(Child {
+        run,
+        frame,
+        writer,
+        turn,
+        mail,
+        place: Some(place),
+        agent_id,
+        caller,
+        result,
+    })))
 }
 
 /// The caller's model, unless the agent has its own.

@@ -229,17 +229,18 @@ impl Tree {
         below.map(|(message, handle)| (message.clone(), handle.clone())).collect()
     }
 
-    /// A place in the queue for a slot: `Ok(None)` when there is a free slot, an error when the queue is full.
-    pub(crate) fn queue(self: &Arc<Self>) -> Result<Option<Queued>, usize> {
+    /// A slot if there is a free one, else a place in the queue; an error when that is full. One that goes on always
+    /// finds a place.
+    pub(crate) fn queue(self: &Arc<Self>, goes_on: bool) -> Result<Place, usize> {
         let mut state = self.state.lock();
-        if self.slots.available_permits() > 0 && state.queued == 0 {
-            return Ok(None);
+        if let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
+            return Ok(Place::Slot(slot));
         }
-        if state.queued >= self.limits.queued {
+        if state.queued >= self.limits.queued && !goes_on {
             return Err(self.limits.queued);
         }
         state.queued += 1;
-        Ok(Some(Queued(Arc::clone(self))))
+        Ok(Place::Queued(Queued(Arc::clone(self))))
     }
 
     /// A background agent has ended: its result waits for its caller.
@@ -286,6 +287,15 @@ impl Tree {
         let dropped: Vec<Busy> = ended.filter_map(|ended| ended.busy.take()).collect();
         drop(state);
         drop(dropped);
+    }
+
+    /// What the results of this frame's background agents hold, but for those it waits for by name.
+    pub(crate) fn take_guards(&self, parent: &MessageId, but: &[String]) -> Vec<Busy> {
+        let mut state = self.state.lock();
+        let ended = state.ended.iter_mut();
+        let others = ended
+            .filter(|(chat, ended)| ended.parent == *parent && !but.iter().any(|one| one == chat.as_str()));
+        others.filter_map(|(_, ended)| ended.busy.take()).collect()
     }
 
     pub(crate) fn watch_ended(&self) -> watch::Receiver<u64> {
@@ -362,6 +372,12 @@ impl Drop for Listening {
     }
 }
 
+/// What a sub-agent begins with.
+pub(crate) enum Place {
+    Slot(OwnedSemaphorePermit),
+    Queued(Queued),
+}
+
 /// A place in the queue.
 pub(crate) struct Queued(Arc<Tree>);
 
@@ -391,6 +407,12 @@ pub(crate) struct Seat {
 impl Seat {
     pub(crate) fn new(tree: &Arc<Tree>, busy: Busy, needs_slot: bool) -> Self {
         Self { tree: Arc::clone(tree), needs_slot, slot: None, busy: Some(busy) }
+    }
+
+    /// With the slot that was free when it began.
+    pub(crate) fn with_slot(mut self, slot: Option<OwnedSemaphorePermit>) -> Self {
+        self.slot = slot;
+        self
     }
 
     /// At work, with a slot.
