@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use anyhow::{Context, Result, bail};
 use protocol::{
     AgentRef, ErrorCode, RunOptions, ToolSpec, Usage,
-    wire::rest::{About, ApprovalList, BranchList, Problem, SessionInfo, SessionList},
+    wire::rest::{
+        About, ApprovalAnswer, ApprovalList, AskedApproval, BranchList, Problem, SessionInfo, SessionList,
+    },
 };
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
@@ -29,7 +31,9 @@ pub fn typescript() -> Result<String> {
 fn everything(generator: &mut SchemaGenerator) {
     generator.subschema_for::<About>();
     generator.subschema_for::<AgentRef>();
+    generator.subschema_for::<ApprovalAnswer>();
     generator.subschema_for::<ApprovalList>();
+    generator.subschema_for::<AskedApproval>();
     generator.subschema_for::<BranchList>();
     generator.subschema_for::<ErrorCode>();
     generator.subschema_for::<Problem>();

@@ -12,6 +12,7 @@ pub(crate) mod choose_model;
 pub(crate) mod delegate;
 pub(crate) mod drive;
 pub(crate) mod frame;
+pub(crate) mod grants;
 pub(crate) mod heard;
 pub(crate) mod hub;
 pub(crate) mod inline;

@@ -35,6 +35,7 @@ pub use id::{
     ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId,
     WorkspaceId,
 };
+pub use interaction::Grant;
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
 pub use provider::{ProviderMetadata, Source};
 pub use run::{RunOptions, SubAgentStream, WhenBusy};

@@ -10,6 +10,7 @@ mod agents {
     pub mod demo;
     pub mod drill_down;
     pub mod gate;
+    pub mod grants;
     pub mod lane;
     pub mod limits;
     pub mod random;

@@ -19,6 +19,8 @@ export interface MessageMetadata {
   chatId?: string
   parentToolCallId?: string
   parentMessageId?: string
+  /** Calls whose input a person changed before they ran, by call id. */
+  editedCalls?: Record<string, { input: unknown }>
 }
 
 export interface PlanStep {

@@ -10,6 +10,10 @@ import { timezone, type Choices } from './transport'
 export interface Answer {
   approved: boolean
   reason?: string
+  /** Allow every such call of this chat. */
+  always?: boolean
+  /** What is to run instead. */
+  input?: unknown
 }
 
 export function fetchHistory(id: string, page: { limit: number; before?: string }): Promise<ChatMessage[]> {

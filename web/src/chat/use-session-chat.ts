@@ -203,6 +203,8 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, choices, 
       await answerApproval(approvalId, given)
       await addToolApprovalResponse({ id: approvalId, approved: given.approved, ...(given.reason ? { reason: given.reason } : {}) })
       sessions.approvalAnswered(approvalId)
+      // An "always" may have answered others with it.
+      if (given.always) void sessions.refresh()
       tellTabs(id)
       if (!latest.current.busy) await resumeStream()
     },

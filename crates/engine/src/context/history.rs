@@ -3,6 +3,7 @@
 //! Every call has a result, in call order, right after the step that made it: providers refuse anything else.
 
 use models::{AssistantContent, ModelMessage, UserContent};
+use protocol::project::chat::EDITED_CALLS;
 use protocol::{Part, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage};
 use serde_json::{Value, json};
 
@@ -24,9 +25,10 @@ pub(crate) fn add_asked(out: &mut Vec<ModelMessage>, message: &UiMessage, facts:
         Role::System => {}
         Role::User => add_user(out, message, facts),
         Role::Assistant => {
-            let raised = message.metadata.as_ref().and_then(|metadata| metadata.get(RAISED_CALLS));
+            let fact = |name| message.metadata.as_ref().and_then(|metadata| metadata.get(name));
+            let (raised, edited) = (fact(RAISED_CALLS), fact(EDITED_CALLS));
             for step in message.parts.split(|part| matches!(part, Part::StepStart)) {
-                add_step(out, step, raised);
+                add_step(out, step, raised, edited);
             }
         }
     }
@@ -54,7 +56,7 @@ fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&Tur
     }
 }
 
-fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>) {
+fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>, edited: Option<&Value>) {
     let mut content = Vec::new();
     let mut results = Vec::new();
     let mut steered = Vec::new();
@@ -72,7 +74,11 @@ fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>)
             Part::Tool(tool) => {
                 let provider = tool.provider.clone();
                 content.push(AssistantContent::ToolCall { call: call(tool), provider });
-                let (text, is_error) = result(&tool.state);
+                let (mut text, is_error) = result(&tool.state);
+                let ran = edited.and_then(|edited| edited.get(tool.call.as_str())?.get("input"));
+                if let Some(ran) = ran {
+                    text.insert_str(0, &format!("The person changed the input before this ran, to: {ran}\n"));
+                }
                 results.push(ModelMessage::Tool {
                     call: tool.call.clone(),
                     tool: tool.tool.clone(),

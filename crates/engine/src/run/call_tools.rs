@@ -162,7 +162,7 @@ pub(crate) async fn call_tools(
                     frame.progress(&call, output)?;
                 }
             }
-            Some(answer) = mail.answers.recv() => take_answer(frame, writer, *answer, seat).await?,
+            Some(answer) = mail.answers.recv() => take_answer(run, frame, writer, *answer, seat).await?,
             raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
             Some(done) = running.join_next() => {
                 if let Ok((place, outcome)) = done {
@@ -213,6 +213,7 @@ pub(crate) struct LiveAnswer {
 
 /// Writes an answer down, once; the call it allows runs when the present ones have ended.
 pub(crate) async fn take_answer(
+    run: &RunCtx,
     frame: &mut Frame,
     writer: &mut LogWriter,
     answer: LiveAnswer,
@@ -225,8 +226,12 @@ pub(crate) async fn take_answer(
         drop(reply.send(Err(EngineError::ApprovalSettled)));
         return Ok(());
     }
-    frame.answer(approval, decision.approved, decision.reason, false)?;
+    let grant = decision.grant.clone();
+    frame.decide(approval, decision)?;
     writer.append(frame.take(), Vec::new()).await?;
+    if let Some(grant) = grant {
+        run.tree.grants.add(grant);
+    }
     drop(reply.send(Ok(())));
     Ok(())
 }

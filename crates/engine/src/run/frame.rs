@@ -15,6 +15,8 @@ use protocol::{
 };
 use serde_json::{Map, Value, json};
 
+mod decide;
+
 /// Where a message says which of its calls are copies of sub-agents' questions.
 pub(crate) const RAISED_CALLS: &str = "raisedCalls";
 /// What a model call was, for the ledger.

@@ -57,6 +57,10 @@ pub(crate) fn show_raised(run: &RunCtx, frame: &mut Frame, raised: Raised) -> Re
         Raised::Asked { approval, call, from, agent } => {
             frame.raise(approval, call, &from, &agent, &*run.parts.ids)
         }
+        Raised::Edited { approval, input } => match frame.raised_call(&approval) {
+            Some(_) => frame.edit_input(&approval, input),
+            None => Ok(()),
+        },
         Raised::Answered { approval, approved, reason, withdrawn } => match frame.raised_call(&approval) {
             Some(_) => frame.answer(approval, approved, reason, withdrawn),
             None => Ok(()),

@@ -6,11 +6,13 @@
 use std::collections::HashMap;
 
 use protocol::{ApprovalId, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 /// What happened to a question of a sub-agent.
 pub(crate) enum Raised {
     Asked { approval: ApprovalId, call: ToolCall, from: MessageId, agent: String },
+    Edited { approval: ApprovalId, input: Value },
     Answered { approval: ApprovalId, approved: bool, reason: Option<String>, withdrawn: bool },
     Settled { approval: ApprovalId, outcome: ToolOutcome },
 }
@@ -61,6 +63,9 @@ impl Mirror {
                         reason: reason.clone(),
                         withdrawn: *withdrawn,
                     });
+                }
+                SessionEvent::InputEdited { approval, input, raised: false, .. } => {
+                    raised.push(Raised::Edited { approval: approval.clone(), input: input.clone() });
                 }
                 SessionEvent::ToolSettled { call, outcome, .. } => {
                     if let Some(approval) = self.asked.remove(call) {

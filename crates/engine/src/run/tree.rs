@@ -12,7 +12,7 @@ use protocol::{ApprovalId, FrameParent, MessageId, SessionId, ToolCallId, ToolOu
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{call_tools::LiveAnswer, drive::RunStop, frame::Frame, hub::Hub, raise::Raised};
+use super::{call_tools::LiveAnswer, drive::RunStop, frame::Frame, grants::Grants, hub::Hub, raise::Raised};
 
 use crate::EngineError;
 
@@ -33,6 +33,7 @@ pub(crate) struct Tree {
     pub(crate) root: MessageId,
     pub(crate) limits: TreeLimits,
     pub(crate) hub: Hub,
+    pub(crate) grants: Grants,
     pub(crate) raised: mpsc::Sender<Box<Raised>>,
     slots: Arc<Semaphore>,
     parking: CancellationToken,
@@ -88,11 +89,17 @@ pub(crate) struct Revived {
 pub(crate) const RAISED: usize = 64;
 
 impl Tree {
-    pub(crate) fn new(root: MessageId, limits: TreeLimits, raised: mpsc::Sender<Box<Raised>>) -> Arc<Self> {
+    pub(crate) fn new(
+        root: MessageId,
+        limits: TreeLimits,
+        grants: Grants,
+        raised: mpsc::Sender<Box<Raised>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             root,
             limits,
             hub: Hub::default(),
+            grants,
             raised,
             slots: Arc::new(Semaphore::new(limits.running)),
             parking: CancellationToken::new(),
@@ -167,11 +174,11 @@ impl Tree {
                     *early = Some(answer);
                     Ok(())
                 }
-                _ => Err(Undelivered::NotAsked(answer)),
+                _ => Err(Undelivered::NotAsked(Box::new(answer))),
             };
         };
         if self.parking.is_cancelled() {
-            return Err(Undelivered::Parking(answer));
+            return Err(Undelivered::Parking(Box::new(answer)));
         }
         state.busy += 1;
         drop(state);
@@ -183,7 +190,7 @@ impl Tree {
                 Ok(())
             }
             Err(mpsc::error::TrySendError::Full(answer) | mpsc::error::TrySendError::Closed(answer)) => {
-                Err(Undelivered::Parking(*answer))
+                Err(Undelivered::Parking(answer))
             }
         }
     }
@@ -355,9 +362,9 @@ impl State {
 }
 
 pub(crate) enum Undelivered {
-    NotAsked(LiveAnswer),
+    NotAsked(Box<LiveAnswer>),
     /// The run is about to leave memory, or the asking frame to end: answer it afterwards.
-    Parking(LiveAnswer),
+    Parking(Box<LiveAnswer>),
 }
 
 /// A frame waits for those it started in the background.

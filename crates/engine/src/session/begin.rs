@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use models::Model;
 use protocol::{
-    FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
+    FinishReason, FrameEnd, Grant, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
@@ -24,6 +24,7 @@ use crate::{
         choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
+        grants::Grants,
         lifecycle::{self, Branch},
         mail::Mail,
         post::Post,
@@ -43,6 +44,7 @@ pub(super) struct LogEnd {
     preface: Option<PrefaceRecord>,
     /// The model that the session goes on with, and where from.
     chat_model: Option<(String, Option<String>)>,
+    grants: Vec<Grant>,
 }
 
 impl LogEnd {
@@ -82,6 +84,7 @@ impl From<&SessionRecord> for LogEnd {
             high_water: record.high_water,
             preface: record.preface.clone(),
             chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
+            grants: record.grants.clone(),
         }
     }
 }
@@ -91,7 +94,7 @@ impl Actor {
     pub(super) fn no_log(&self) -> LogEnd {
         let (workspace, id) = self.name.clone();
         let target = SessionTarget::New { workspace, id };
-        LogEnd { target, high_water: 0, preface: None, chat_model: None }
+        LogEnd { target, high_water: 0, preface: None, chat_model: None, grants: Vec::new() }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -153,7 +156,8 @@ impl Actor {
             Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
         writer.append(events, Vec::new()).await?;
         let turn = Turn::new(voice.agent.max_steps);
-        let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
+        let grants = end.grants.clone();
+        let rebuilt = Rebuilt { frame, below: Vec::new(), grants, closed: Vec::new() };
         self.spawn(run, voice, writer, rebuilt, turn, history);
         Ok(viewer)
     }
@@ -183,9 +187,10 @@ impl Actor {
         turn: Turn,
         history: Option<History>,
     ) {
-        let Rebuilt { frame, below, .. } = rebuilt;
+        let Rebuilt { frame, below, grants, .. } = rebuilt;
         let (raised, raising) = mpsc::channel(RAISED);
-        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, raised);
+        let tree =
+            Tree::new(run.message.clone(), self.parts.settings.sub_agents, Grants::new(grants), raised);
         tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
         tree.revive(below);
         let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
@@ -228,6 +233,7 @@ impl Actor {
         let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
             .unwrap_or_else(|error| Arc::new(Gone(error)));
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        rebuilt.grants.clone_from(&record.grants);
         before(&mut rebuilt).map_err(order)?;
         let mut events = Vec::new();
         for Revived { frame, .. } in &mut rebuilt.below {
@@ -252,7 +258,8 @@ impl Actor {
             viewer = viewer.beginning(run.first_seq);
         }
         writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
-        let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
+        let grants = Grants::new(rebuilt.grants.iter().cloned());
+        let calls = resume::plan(&rebuilt.frame, &self.parts.tools, &grants, why);
         let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
         let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
         self.spawn(run, voice, writer, rebuilt, turn, None);

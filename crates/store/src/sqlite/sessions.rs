@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node, artifacts, chain, runs::status, unsigned};
+use super::{SqliteStore, apply::node, artifacts, chain, parse, runs::status, unsigned};
 use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
 pub(super) const COLUMNS: &str =
     "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
     m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.queued, s.preface,
-    s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource'";
+    s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource', s.grants";
 pub(super) const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -175,5 +175,9 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
         preface: preface.zip(preface_agent).map(|(text, agent)| PrefaceRecord { agent, text }),
         chat_model_id: row.get(16)?,
         chat_model_source: row.get(17)?,
+        grants: match row.get::<_, Option<String>>(18)? {
+            Some(grants) => parse(&grants)?,
+            None => Vec::new(),
+        },
     })
 }

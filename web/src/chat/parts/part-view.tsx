@@ -17,6 +17,8 @@ interface PartViewProps {
   part: Part
   /** Stays the same for the same part of the same message. */
   name: string
+  /** What a person made of the input of this call. */
+  edited?: { input: unknown } | undefined
   streaming: boolean
 }
 
@@ -28,10 +30,10 @@ export const PartView = memo(function PartView(props: PartViewProps) {
   )
 })
 
-function Chosen({ part, name, streaming }: PartViewProps) {
+function Chosen({ part, name, edited, streaming }: PartViewProps) {
   if (isToolPart(part)) {
     if (toolName(part) === 'update-plan' && part.state !== 'output-error') return null
-    return isDelegation(part) ? <SubAgentPart part={part} /> : <ToolPartView part={part} />
+    return isDelegation(part) ? <SubAgentPart part={part} /> : <ToolPartView part={part} edited={edited} />
   }
   switch (part.type) {
     case 'text':
