@@ -6,8 +6,11 @@ use std::fmt::Write as _;
 use anyhow::{Context, Result, bail};
 use protocol::{
     AgentRef, ErrorCode, RunOptions, ToolSpec, Usage,
-    wire::rest::{
-        About, ApprovalAnswer, ApprovalList, AskedApproval, BranchList, Problem, SessionInfo, SessionList,
+    wire::{
+        agents::{AgentCheck, AgentList},
+        rest::{
+            About, ApprovalAnswer, ApprovalList, AskedApproval, BranchList, Problem, SessionInfo, SessionList,
+        },
     },
 };
 use schemars::{SchemaGenerator, generate::SchemaSettings};
@@ -30,6 +33,8 @@ pub fn typescript() -> Result<String> {
 
 fn everything(generator: &mut SchemaGenerator) {
     generator.subschema_for::<About>();
+    generator.subschema_for::<AgentCheck>();
+    generator.subschema_for::<AgentList>();
     generator.subschema_for::<AgentRef>();
     generator.subschema_for::<ApprovalAnswer>();
     generator.subschema_for::<ApprovalList>();

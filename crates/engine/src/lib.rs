@@ -8,6 +8,7 @@ pub mod agents;
 mod approvals;
 mod artifacts;
 mod context;
+mod definitions;
 mod engine;
 mod error;
 pub mod hooks;
@@ -18,6 +19,7 @@ mod sub_chat;
 mod system;
 mod usage;
 
+pub use definitions::{AgentChange, Defined};
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};
 pub use error::EngineError;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};

@@ -22,7 +22,7 @@ pub mod tool;
 pub mod usage;
 pub mod wire;
 
-pub use agent::{AgentKind, AgentRef};
+pub use agent::{AgentKind, AgentRef, AgentSource, AgentType, BudgetLimits, ModelChoice, ToolGroup};
 pub use artifact::{Artifact, ArtifactInfo, ArtifactList};
 pub use error_code::ErrorCode;
 pub use event::{
@@ -32,8 +32,8 @@ pub use event::{
 pub use facts::TurnFacts;
 pub use fold::{FoldError, MessageFold};
 pub use id::{
-    ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId,
-    WorkspaceId,
+    AgentId, ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId,
+    ToolCallId, WorkspaceId,
 };
 pub use interaction::Grant;
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};

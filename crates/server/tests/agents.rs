@@ -6,6 +6,7 @@ mod agents {
     pub mod approvals;
     pub mod background;
     pub mod cast;
+    pub mod definitions;
     pub mod delegation;
     pub mod demo;
     pub mod drill_down;

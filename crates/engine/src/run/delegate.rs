@@ -28,7 +28,7 @@ use super::{
     turn::Turn,
 };
 use crate::{
-    agents::kit::Kit,
+    agents::kit::{Kit, Scene},
     context::{delegation, prompt},
     session::log::LogWriter,
 };
@@ -183,11 +183,11 @@ async fn begin(
     if frame.is_closed() {
         return Ok(Begun::Closed(outcome_of_closed(&frame, &parent)));
     }
-    let mode = caller.options.mode.as_deref();
     let cancel = caller.cancel.child_token();
     let mut agent = order.agent.as_ref().clone();
     agent.prompt = agent.prompt_for(&parent.task).to_owned();
-    let kit = Kit::of(&agent, mode, &caller.workspace, &caller.parts.agents, &caller.parts.tools)
+    let scene = Scene::of(&caller.workspace, &caller.options);
+    let kit = Kit::of(&agent, scene, &caller.parts.agents, &caller.parts.tools)
         .finishing(order.output_schema.clone());
     let mut run = caller.clone();
     run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));

@@ -5,7 +5,7 @@
 
 use std::{fmt, sync::Arc};
 
-use protocol::{AgentKind, ToolCall};
+use protocol::{AgentKind, AgentSource, ToolCall};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tools::delegation::{self, SpawnAgentInput, SubAgentInput, SubAgentOptions};
@@ -172,12 +172,24 @@ fn named(
         }
         agent
     };
-    let allowed = &run.agent.allowed_sub_agents;
-    if !allowed.iter().any(|one| *one == agent.name || agent.aliases.contains(one)) {
-        let whom = if allowed.is_empty() { "nobody".to_owned() } else { allowed.join(", ") };
+    if !run.agent.may_call(&agent) {
+        let whom =
+            if run.kit.callable.is_empty() { "nobody".to_owned() } else { run.kit.callable.join(", ") };
         return Err(Refusal::new(
             "not_allowed",
             format!("You may not call \"{}\". You may call: {whom}.", agent.name),
+        ));
+    }
+    let more = run.parts.agents.beyond(&run.agent, &agent);
+    if agent.source == AgentSource::Database && !more.is_empty() {
+        return Err(Refusal::new(
+            "not_allowed",
+            format!(
+                "\"{}\" has tools that you do not have ({}). An agent cannot call one that may do more than itself. \
+                 Call another agent, or do it yourself.",
+                agent.name,
+                more.join(", ")
+            ),
         ));
     }
     Ok(Order { agent, task, context, output_schema: options.output_schema, background })

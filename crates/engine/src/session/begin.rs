@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     EngineError,
-    agents::AgentDefinition,
+    agents::{AgentDefinition, kit::Scene},
     context::{cache::History, history, preface, prompt},
     run::{
         choose_model::{Gone, choose_model},
@@ -193,7 +193,7 @@ impl Actor {
             Tree::new(run.message.clone(), self.parts.settings.sub_agents, Grants::new(grants), raised);
         tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
         tree.revive(below);
-        let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
+        let kit = self.parts.kits.of(&self.parts, &voice.agent, Scene::of(&self.name.0, &run.options));
         let cancel = self.parts.runs.child_token();
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
