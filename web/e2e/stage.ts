@@ -13,8 +13,6 @@ import { Upstream, type Script } from './upstream'
 const BINARY = process.env.CONCERTINO_BINARY ?? '../target/debug/concertino'
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const WAIT = 20_000
-/** Surfaces a server may lack: the page asks and does without. */
-const OPTIONAL = /404 .*\/api\/agents/
 
 interface StageOptions {
   /** Without a script the demo model answers. */
@@ -85,7 +83,7 @@ export class Stage {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 860 }, locale: 'en-GB', ...options })
     const page = await context.newPage()
     const complain = (text: string) => {
-      if (!expected?.test(text) && !OPTIONAL.test(text)) this.complaints.push(text)
+      if (!expected?.test(text)) this.complaints.push(text)
     }
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') complain(`${message.text()} ${message.location().url}`)

@@ -130,7 +130,7 @@ function Place({ freshId }: { freshId: string }) {
     case 'settings':
       return <SettingsPage />
     case 'agents':
-      return <AgentsPage name={route.name} />
+      return <AgentsPage name={route.name} copy={route.copy} />
     case 'missing':
       return (
         <div className="centre">

@@ -55,7 +55,7 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
     begunChats.add(id)
     if (!readOnly) go({ page: 'chat', id }, 'replace')
   }, [id, readOnly])
-  const chat = useSessionChat({ id, initial, hasEarlier: initial.length >= PAGE, known, choices, onBegin })
+  const chat = useSessionChat({ id, initial, hasEarlier: initial.length >= PAGE, known, sub: readOnly, choices, onBegin })
   const { busy, stop, messages } = chat
 
   useEffect(() => {

@@ -28,7 +28,7 @@ export function SidePanel({ chatId, messages, lanes, busy, onOpenAgent }: SidePa
   const plan = useMemo(() => latestPlan(messages), [messages])
   // `beat`: the lanes move without the messages.
   // oxlint-disable-next-line react/exhaustive-deps
-  const tree = useMemo(() => agentTree(messages, (call) => lanes.message(call)), [messages, lanes, beat])
+  const tree = useMemo(() => agentTree(messages, (message, call) => lanes.message(message, call)), [messages, lanes, beat])
   const files = useMemo(() => messages.flatMap((message) => message.parts.filter((part) => part.type === 'file')), [messages])
   const usage = useMemo(() => sumUsage(messages), [messages])
   const made = useMadeFiles(chatId, busy)

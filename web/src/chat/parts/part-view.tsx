@@ -15,6 +15,8 @@ import { ToolPartView } from './tool-part'
 
 interface PartViewProps {
   part: Part
+  /** The message it stands in: a call's id is unique only there. */
+  messageId: string
   /** Stays the same for the same part of the same message. */
   name: string
   /** What a person made of the input of this call. */
@@ -30,10 +32,10 @@ export const PartView = memo(function PartView(props: PartViewProps) {
   )
 })
 
-function Chosen({ part, name, edited, streaming }: PartViewProps) {
+function Chosen({ part, messageId, name, edited, streaming }: PartViewProps) {
   if (isToolPart(part)) {
     if (toolName(part) === 'update-plan' && part.state !== 'output-error') return null
-    return isDelegation(part) ? <SubAgentPart part={part} /> : <ToolPartView part={part} edited={edited} />
+    return isDelegation(part) ? <SubAgentPart part={part} messageId={messageId} /> : <ToolPartView part={part} messageId={messageId} edited={edited} />
   }
   switch (part.type) {
     case 'text':

@@ -11,11 +11,18 @@ import { noteTiming } from '../timings'
 import { ApprovalCard } from './approval-card'
 import { subjectOf, titleOf } from './tool-words'
 
-export function ToolPartView({ part, edited }: { part: ToolPart; edited?: { input: unknown } | undefined }) {
+interface ToolPartViewProps {
+  part: ToolPart
+  messageId: string
+  /** What a person made of the input. */
+  edited?: { input: unknown } | undefined
+}
+
+export function ToolPartView({ part, messageId, edited }: ToolPartViewProps) {
   const t = useTexts()
   const [open, setOpen] = useState(false)
   const running = isRunning(part)
-  const took = noteTiming(part.toolCallId, running)
+  const took = noteTiming(`${messageId} ${part.toolCallId}`, running)
   if (part.state === 'approval-requested') return <ApprovalCard part={part} approvalId={part.approval.id} />
   const subject = subjectOf(edited ? edited.input : part.input)
   return (
