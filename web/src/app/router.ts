@@ -6,6 +6,7 @@ export type Route =
   | { page: 'start'; agent?: string }
   | { page: 'chat'; id: string; agent?: string }
   | { page: 'agents'; name?: string; copy?: string }
+  | { page: 'usage' }
   | { page: 'settings' }
   | { page: 'missing' }
 
@@ -32,6 +33,7 @@ export function routeOf(address: string): Route {
     const copy = url.searchParams.get('new')
     return { page: 'agents', ...(second ? { name: second } : copy !== null ? { copy } : {}) }
   }
+  if (first === 'usage' && !second) return { page: 'usage' }
   if (first === 'settings' && !second) return { page: 'settings' }
   return { page: 'missing' }
 }
@@ -47,6 +49,8 @@ export function addressOf(route: Route): string {
     case 'agents':
       if (route.copy !== undefined) return `/agents?new=${encodeURIComponent(route.copy)}`
       return route.name ? `/agents/${encodeURIComponent(route.name)}` : '/agents'
+    case 'usage':
+      return '/usage'
     case 'settings':
       return '/settings'
   }

@@ -70,7 +70,7 @@ describe('the composer', () => {
 
 describe('the page', () => {
   it('has addresses that lead back to where they came from', () => {
-    for (const address of ['/', '/c/a%2Fb%20c', '/c/x?agent=sub-1', '/agents', '/agents?new=', '/agents?new=general', '/agents/general', '/settings']) {
+    for (const address of ['/', '/c/a%2Fb%20c', '/c/x?agent=sub-1', '/agents', '/agents?new=', '/agents?new=general', '/agents/general', '/usage', '/settings']) {
       expect(addressOf(routeOf(address))).toBe(address)
     }
     expect(routeOf('/a/b/c').page).toBe('missing')

@@ -63,3 +63,8 @@ export async function queueMessage(id: string, text: string, files: FileUIPart[]
 export async function steer(id: string, text: string): Promise<void> {
   await call('POST', path`/api/chat/${id}/message`, { body: { text } })
 }
+
+/** Has the model name the chat. */
+export async function giveTitle(id: string): Promise<void> {
+  await call('POST', path`/api/chat/${id}/title`)
+}

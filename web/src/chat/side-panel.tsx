@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import type { Usage } from '../api/types.gen'
 import { formatCount, useTexts } from '../i18n'
 import { IconButton } from '../ui/button'
+import { previewKind } from '../ui/preview-frame'
 import { agentTree, type AgentNode } from './agent-tree'
 import { useMadeFiles, useSpending } from './extras'
 import { latestPlan, type ChatMessage } from './message-types'
@@ -52,7 +53,7 @@ export function SidePanel({ chatId, messages, lanes, busy, onOpenAgent }: SidePa
         <Section title={t.files} icon={<Paperclip size={15} />} note={String(count)}>
           <div className="panel-files">
             {made.map((file) => (
-              <FilePart key={file.id} file={{ url: `/api/artifacts/${encodeURIComponent(file.id)}`, mediaType: 'application/octet-stream', filename: file.name }} size={file.bytes} />
+              <FilePart key={file.id} file={{ url: `/api/artifacts/${encodeURIComponent(file.id)}`, mediaType: previewKind(file.mediaType) ? file.mediaType : 'application/octet-stream', filename: file.name }} size={file.bytes} />
             ))}
             {files.map((file, at) => (
               <FilePart key={at} file={file} />

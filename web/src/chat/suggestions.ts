@@ -10,7 +10,7 @@ export interface Suggestion {
   kind: 'command' | 'agent'
 }
 
-export const COMMANDS = ['new', 'retry', 'stop', 'export', 'theme', 'language', 'help'] as const
+export const COMMANDS = ['new', 'retry', 'stop', 'compact', 'summary-title', 'export', 'theme', 'language', 'help'] as const
 export type Command = (typeof COMMANDS)[number]
 
 function aboutCommand(command: Command, t: Texts): string {
@@ -21,6 +21,10 @@ function aboutCommand(command: Command, t: Texts): string {
       return t.commandRetry
     case 'stop':
       return t.commandStop
+    case 'compact':
+      return t.commandCompact
+    case 'summary-title':
+      return t.commandTitle
     case 'export':
       return t.commandExport
     case 'theme':

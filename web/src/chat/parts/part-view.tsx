@@ -4,7 +4,8 @@ import { memo } from 'react'
 import { useTexts } from '../../i18n'
 import { ErrorBoundary } from '../../ui/error-boundary'
 import { LongText } from '../../ui/data-view'
-import { isToolPart, planOf, toolName, type Part } from '../message-types'
+import { compactionOf, isToolPart, planOf, toolName, type Part } from '../message-types'
+import { CompactionCard } from './compaction-card'
 import { FilePart } from './file-part'
 import { PlanCard } from './plan-card'
 import { ReasoningPart } from './reasoning-part'
@@ -51,6 +52,10 @@ function Chosen({ part, messageId, name, edited, streaming }: PartViewProps) {
     case 'data-plan': {
       const plan = 'data' in part ? planOf(part.data) : undefined
       return plan ? <PlanCard plan={plan} /> : null
+    }
+    case 'data-compaction': {
+      const compaction = 'data' in part ? compactionOf(part.data) : undefined
+      return compaction ? <CompactionCard compaction={compaction} /> : null
     }
     default:
       // Steps are boundaries, other data parts belong to somebody else.

@@ -151,6 +151,21 @@ describe('parts of a message', () => {
     expect(screen.getByText('1 of 2 done')).toBeTruthy()
   })
 
+  it('a compaction is one line that opens to its summary', async () => {
+    show([{ type: 'data-compaction', id: 'x', data: { status: 'done', trigger: 'command', summary: 'They spoke of **boats**.', open: ['An approval waits.'], tokensBefore: 12_000, tokensAfter: 900 } } as Part])
+    expect(screen.getByText('12k → 900 tokens')).toBeTruthy()
+    expect(screen.queryByText('boats')).toBeNull()
+    await userEvent.click(screen.getByRole('button', { name: /is summarised/ }))
+    expect(screen.getByText('boats').tagName).toBe('STRONG')
+    expect(screen.getByText('An approval waits.')).toBeTruthy()
+  })
+
+  it('a compaction that is on, or that makes no sense, has nothing to open', () => {
+    show([{ type: 'data-compaction', id: 'x', data: { status: 'running', trigger: 'window' } } as Part, { type: 'data-compaction', data: { status: 'odd' } } as Part])
+    expect((screen.getByRole('button', { name: /Summarising/ }) as HTMLButtonElement).disabled).toBe(true)
+    expect(screen.getAllByRole('button')).toHaveLength(1)
+  })
+
   it('a part that cannot be drawn leaves the others alone', () => {
     const silent = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     show([{ type: 'text', text: 12 } as unknown as Part, { type: 'text', text: 'still here', state: 'done' }])
