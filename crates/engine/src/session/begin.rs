@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::Model;
+use models::{Model, ModelMessage};
 use protocol::{
     FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
@@ -43,12 +43,8 @@ pub(super) struct LogEnd {
     preface: Option<PrefaceRecord>,
     /// The model that the session goes on with, and where from.
     chat_model: Option<(String, Option<String>)>,
-}
-
-impl LogEnd {
-    fn is_new(&self) -> bool {
-        matches!(self.target, SessionTarget::New { .. })
-    }
+    /// What a model reads up to here, where that is known without reading it.
+    history: Option<Vec<Arc<ModelMessage>>>,
 }
 
 /// The agent of a run, and what its system prompt says in this session.
@@ -58,21 +54,16 @@ struct Voice {
     model: Arc<dyn Model>,
 }
 
-/// What the messages of a session's first append mean to a model.
-fn history_of(events: &[SessionEvent]) -> History {
-    let mut messages = Vec::new();
+/// A history that is known, and the message that goes behind it.
+fn history_with(mut history: Vec<Arc<ModelMessage>>, events: &[SessionEvent]) -> History {
+    let mut asked = Vec::new();
     for event in events {
-        match event {
-            SessionEvent::HistoryPlanted { messages: planted } => {
-                planted.iter().for_each(|message| history::add(&mut messages, message));
-            }
-            SessionEvent::MessageAccepted { message, facts, .. } => {
-                history::add_asked(&mut messages, message, facts.as_deref());
-            }
-            _ => {}
+        if let SessionEvent::MessageAccepted { message, facts, .. } = event {
+            history::add_asked(&mut asked, message, facts.as_deref());
         }
     }
-    Arc::new(messages.into_iter().map(Arc::new).collect())
+    history.extend(asked.into_iter().map(Arc::new));
+    Arc::new(history)
 }
 
 impl From<&SessionRecord> for LogEnd {
@@ -82,16 +73,17 @@ impl From<&SessionRecord> for LogEnd {
             high_water: record.high_water,
             preface: record.preface.clone(),
             chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
+            history: None,
         }
     }
 }
 
 impl Actor {
-    /// The end of the log of a session that does not exist yet.
-    pub(super) fn no_log(&self) -> LogEnd {
+    /// The end of the log of a session that does not exist yet, but for what the client brought along.
+    pub(super) fn no_log(&self, history: Vec<Arc<ModelMessage>>) -> LogEnd {
         let (workspace, id) = self.name.clone();
         let target = SessionTarget::New { workspace, id };
-        LogEnd { target, high_water: 0, preface: None, chat_model: None }
+        LogEnd { target, high_water: 0, preface: None, chat_model: None, history: Some(history) }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -107,7 +99,7 @@ impl Actor {
     /// Records what led to the run and the run itself in one go, and starts it.
     pub(super) async fn start(
         &mut self,
-        end: &LogEnd,
+        end: LogEnd,
         mut events: Vec<SessionEvent>,
         answers: MessageRef,
         mut options: RunOptions,
@@ -121,7 +113,7 @@ impl Actor {
         }
         let model = choose_model(&self.parts.catalog, &self.name, &options, &agent)?;
         let high_water = end.high_water;
-        let log = self.open_log(end);
+        let log = self.open_log(&end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
         let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
         if preface.is_new {
@@ -140,7 +132,7 @@ impl Actor {
         };
         let mut frame = Frame::new(run.message.clone());
         frame.open(self.start_metadata(&voice.agent, &*voice.model), None).map_err(order)?;
-        let history = end.is_new().then(|| history_of(&events));
+        let history = end.history.map(|history| history_with(history, &events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
             answers: run.answers.clone(),
