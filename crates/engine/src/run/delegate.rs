@@ -193,6 +193,7 @@ async fn begin(
     run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));
     run.kit = Arc::new(kit);
     run.history = Arc::new(vec![Arc::new(task(&parent))]);
+    run.written = None;
     run.cancel = cancel.clone();
     run.model = model;
     run.system = prompt::system(&agent, "").into();

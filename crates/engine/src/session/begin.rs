@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{Model, ModelMessage};
+use models::{Model, ModelMessage, Written};
 use protocol::{
     FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
@@ -21,6 +21,7 @@ use crate::{
     agents::AgentDefinition,
     context::{cache::History, history, preface, prompt},
     run::{
+        call_model::LONG,
         choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
@@ -52,6 +53,13 @@ struct Voice {
     agent: Arc<AgentDefinition>,
     system: String,
     model: Arc<dyn Model>,
+}
+
+/// What a run goes on from, where that is known without reading it, and what was written down of it already.
+#[derive(Default)]
+struct Known {
+    history: Option<History>,
+    written: Option<Arc<Written>>,
 }
 
 /// A history that is known, and the message that goes behind it.
@@ -143,10 +151,19 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer =
             Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
+        // A long history is written down for the model while it is stored.
+        let ahead = history.as_ref().filter(|history| history.len() >= LONG).map(|history| {
+            let (model, history) = (Arc::clone(&voice.model), Arc::clone(history));
+            tokio::task::spawn_blocking(move || model.write_ahead(&history))
+        });
         writer.append(events, Vec::new()).await?;
+        let written = match ahead {
+            Some(ahead) => ahead.await.ok().flatten().map(Arc::new),
+            None => None,
+        };
         let turn = Turn::new(voice.agent.max_steps);
         let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
-        self.spawn(run, voice, writer, rebuilt, turn, history);
+        self.spawn(run, voice, writer, rebuilt, turn, Known { history, written });
         Ok(viewer)
     }
 
@@ -165,7 +182,6 @@ impl Actor {
         metadata
     }
 
-    /// `history` is what the run goes on from, where it is known without reading it.
     fn spawn(
         &mut self,
         run: RunRecord,
@@ -173,7 +189,7 @@ impl Actor {
         writer: LogWriter,
         rebuilt: Rebuilt,
         turn: Turn,
-        history: Option<History>,
+        known: Known,
     ) {
         let Rebuilt { frame, below, .. } = rebuilt;
         let (raised, raising) = mpsc::channel(RAISED);
@@ -194,13 +210,14 @@ impl Actor {
             options: run.options.clone(),
             system: voice.system.into(),
             history: Arc::default(),
+            written: known.written,
             cancel: cancel.clone(),
         };
         let log = Arc::clone(writer.log());
         let (answers, taken) = mpsc::channel(ANSWERS);
         let mail = Mail::new(answers.clone(), taken, Some(raising));
         let busy = tree.busy();
-        let branch = Branch { answers: run.answers.clone(), history };
+        let branch = Branch { answers: run.answers.clone(), history: known.history };
         let work = lifecycle::run(ctx, branch, writer, frame, turn, mail, busy);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
@@ -247,7 +264,7 @@ impl Actor {
         let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
         let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
-        self.spawn(run, voice, writer, rebuilt, turn, None);
+        self.spawn(run, voice, writer, rebuilt, turn, Known::default());
         Ok(viewer)
     }
 
