@@ -62,6 +62,13 @@ struct Known {
     written: Option<Arc<Written>>,
 }
 
+/// Writes a long history down for the model, on a thread of its own.
+async fn write_ahead(model: &Arc<dyn Model>, history: Option<&History>) -> Option<Arc<Written>> {
+    let history = history.filter(|history| history.len() >= LONG)?;
+    let (model, history) = (Arc::clone(model), Arc::clone(history));
+    tokio::task::spawn_blocking(move || model.write_ahead(&history)).await.ok()?.map(Arc::new)
+}
+
 /// A history that is known, and the message that goes behind it.
 fn history_with(mut history: Vec<Arc<ModelMessage>>, events: &[SessionEvent]) -> History {
     let mut asked = Vec::new();
@@ -151,16 +158,10 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer =
             Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
-        // A long history is written down for the model while it is stored.
-        let ahead = history.as_ref().filter(|history| history.len() >= LONG).map(|history| {
-            let (model, history) = (Arc::clone(&voice.model), Arc::clone(history));
-            tokio::task::spawn_blocking(move || model.write_ahead(&history))
-        });
-        writer.append(events, Vec::new()).await?;
-        let written = match ahead {
-            Some(ahead) => ahead.await.ok().flatten().map(Arc::new),
-            None => None,
-        };
+        // In this order: the history is on its way to the disk while it is written down for the model.
+        let (stored, written) =
+            tokio::join!(writer.append(events, Vec::new()), write_ahead(&voice.model, history.as_ref()));
+        stored?;
         let turn = Turn::new(voice.agent.max_steps);
         let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
         self.spawn(run, voice, writer, rebuilt, turn, Known { history, written });
