@@ -10,8 +10,11 @@ mod agents {
     pub mod demo;
     pub mod drill_down;
     pub mod gate;
+    pub mod hub;
+    pub mod idempotent;
     pub mod lane;
     pub mod limits;
+    pub mod page;
     pub mod random;
     pub mod recovery;
     pub mod services;

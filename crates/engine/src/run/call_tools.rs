@@ -222,7 +222,11 @@ pub(crate) async fn take_answer(
     seat.take_over(busy);
     let asked = |state: &ToolState| matches!(state, ToolState::ApprovalRequested { approval: id, .. } if *id == approval);
     if !frame.own_open_calls().iter().any(|(_, _, state)| asked(state)) {
-        drop(reply.send(Err(EngineError::ApprovalSettled)));
+        let given = frame.message().tool_parts().find_map(|part| {
+            part.state.approval().filter(|given| given.id == approval).and_then(|given| given.approved)
+        });
+        let is_repeat = given == Some(decision.approved);
+        drop(reply.send(if is_repeat { Ok(()) } else { Err(EngineError::ApprovalSettled) }));
         return Ok(());
     }
     frame.answer(approval, decision.approved, decision.reason, false)?;

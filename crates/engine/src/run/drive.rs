@@ -17,7 +17,7 @@ use super::{
     call_tools::{Called, call_tools, take_answer},
     delegate::{Delegated, revive_background},
     frame::Frame,
-    hub::Note,
+    hub::{Note, PERSON},
     inline,
     mail::{Mail, next_raised, show_raised},
     post::Post,
@@ -245,9 +245,8 @@ fn take_steering(run: &RunCtx, frame: &mut Frame) -> Result<bool, FoldError> {
     for text in said {
         if run.post.is_root() {
             // What is said to the main agent, those it delegates to hear as well.
-            let (id, from, at) =
-                (frame.message().id.to_string(), "person".to_owned(), run.parts.clock.now().0);
-            run.tree.hub.broadcast(&Note { id, from, text: text.clone(), at });
+            let (id, from, at) = (frame.message().id.to_string(), PERSON.to_owned(), run.parts.clock.now().0);
+            run.tree.hub.broadcast(Note { id, from, text: text.clone(), at });
         }
         frame.finish_step()?;
         frame.data(

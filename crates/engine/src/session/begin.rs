@@ -153,8 +153,7 @@ impl Actor {
             Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
         writer.append(events, Vec::new()).await?;
         let turn = Turn::new(voice.agent.max_steps);
-        let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
-        self.spawn(run, voice, writer, rebuilt, turn, history);
+        self.spawn(run, voice, writer, Rebuilt::fresh(frame), turn, history);
         Ok(viewer)
     }
 
@@ -183,9 +182,9 @@ impl Actor {
         turn: Turn,
         history: Option<History>,
     ) {
-        let Rebuilt { frame, below, .. } = rebuilt;
+        let Rebuilt { frame, below, hub, .. } = rebuilt;
         let (raised, raising) = mpsc::channel(RAISED);
-        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, raised);
+        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, hub, raised);
         tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
         tree.revive(below);
         let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
