@@ -21,7 +21,7 @@ use super::{
     drive::{RunCtx, RunStop},
     frame::Frame,
     inline,
-    mail::{Mail, next_raised, show_raised},
+    mail::{Mail, next_raised},
     tree::{Busy, Seat},
     turn::{Plan, PlannedCall},
 };
@@ -163,7 +163,7 @@ pub(crate) async fn call_tools(
                 }
             }
             Some(answer) = mail.answers.recv() => take_answer(frame, writer, *answer, seat).await?,
-            raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
+            raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
             Some(done) = running.join_next() => {
                 if let Ok((place, outcome)) = done {
                     outcomes[place] = Some(outcome);
@@ -311,7 +311,7 @@ async fn wind_down(
     loop {
         tokio::select! {
             biased;
-            raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
+            raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
             done = delegated.join_next() => match done {
                 None => return Ok(()),
                 Some(Ok((place, Delegated::Done(outcome, _)))) => outcomes[place] = Some(outcome),

@@ -19,7 +19,7 @@ use super::{
     frame::Frame,
     hub::{Note, PERSON},
     inline,
-    mail::{Mail, next_raised, show_raised},
+    mail::{Mail, next_raised},
     post::Post,
     resume::{self, Why},
     stuck,
@@ -105,13 +105,19 @@ pub(crate) async fn drive(
     let driven = steps(run, frame, writer, turn, mail, seat).await;
     match driven {
         Ok(Driven::Parked(mut below)) => {
-            while let Some(ended) = mail.background.join_next().await {
-                match ended {
-                    Ok(Delegated::Parked(frames)) => below.extend(frames),
-                    Ok(Delegated::Broken(stop)) => return Err(stop),
-                    _ => {}
+            // Those in the background may ask in the very moment they park.
+            while !mail.background.is_empty() {
+                tokio::select! {
+                    biased;
+                    raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
+                    ended = mail.background.join_next() => match ended {
+                        Some(Ok(Delegated::Parked(frames))) => below.extend(frames),
+                        Some(Ok(Delegated::Broken(stop))) => return Err(stop),
+                        _ => {}
+                    }
                 }
             }
+            mail.show_raised(run, frame)?;
             Ok(Driven::Parked(below))
         }
         Ok(done) => Ok(done),
@@ -122,7 +128,7 @@ pub(crate) async fn drive(
             while !mail.background.is_empty() {
                 tokio::select! {
                     biased;
-                    raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
+                    raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
                     ended = mail.background.join_next() => {
                         if let Some(Ok(Delegated::Parked(mut frames))) = ended {
                             run.tree.orphan(&mut frames);
@@ -296,6 +302,10 @@ async fn wait_for_answer(
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
             Some(answer) = mail.answers.recv() => answer,
+            raised = next_raised(&mut mail.raised) => {
+                raised.show(frame, &*run.parts.ids)?;
+                continue;
+            }
             () = run.tree.parking() => return Ok(None),
         };
         run.post.waits.store(false, Ordering::Relaxed);

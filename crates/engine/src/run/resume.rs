@@ -16,6 +16,7 @@ use tools::{Approval, Effect, Place, Registry};
 use super::{
     frame::Frame,
     hub::Hub,
+    raise::Unshown,
     tree::Revived,
     turn::{Plan, PlannedCall},
 };
@@ -41,12 +42,20 @@ pub(crate) struct Rebuilt {
     pub(crate) closed: Vec<UiMessage>,
     /// What its sub-agents know of each other.
     pub(crate) hub: Hub,
+    /// Questions of sub-agents that the main agent's message does not show yet.
+    pub(crate) unshown: Unshown,
 }
 
 impl Rebuilt {
     /// A run that begins: there is nothing but its frame.
     pub(crate) fn fresh(frame: Frame) -> Self {
-        Self { frame, below: Vec::new(), closed: Vec::new(), hub: Hub::default() }
+        Self {
+            frame,
+            below: Vec::new(),
+            closed: Vec::new(),
+            hub: Hub::default(),
+            unshown: Unshown::default(),
+        }
     }
 }
 
@@ -67,7 +76,7 @@ pub(crate) async fn rebuild(
         }
     }
     let below = frames.below.into_values().collect();
-    Ok(Rebuilt { below, hub: frames.hub, ..Rebuilt::fresh(frames.root) })
+    Ok(Rebuilt { below, hub: frames.hub, unshown: frames.unshown, ..Rebuilt::fresh(frames.root) })
 }
 
 /// Whether this is a background agent of `message` that has ended.
@@ -79,11 +88,13 @@ struct Frames {
     root: Frame,
     below: HashMap<MessageId, Revived>,
     hub: Hub,
+    unshown: Unshown,
 }
 
 impl Frames {
     fn new(root: MessageId) -> Self {
-        Self { root: Frame::new(root), below: HashMap::new(), hub: Hub::default() }
+        let (hub, unshown) = (Hub::default(), Unshown::default());
+        Self { root: Frame::new(root), below: HashMap::new(), hub, unshown }
     }
 
     fn apply(&mut self, entry: &LogEntry) -> Result<(), FoldError> {
@@ -98,6 +109,11 @@ impl Frames {
         let frame = below.map_or(&mut self.root, |revived| &mut revived.frame);
         frame.apply(event)?;
         self.hub.replay(event, frame, is_root, entry.at);
+        if is_root {
+            self.unshown.root(frame, event);
+        } else {
+            self.unshown.below(message, event);
+        }
         match event {
             // Its caller knows the result.
             SessionEvent::ToolSettled { message, call, outcome } => {

@@ -227,6 +227,7 @@ impl Actor {
         let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
             .unwrap_or_else(|error| Arc::new(Gone(error)));
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        rebuilt.unshown.show(&mut rebuilt.frame, &*self.parts.ids).map_err(order)?;
         before(&mut rebuilt).map_err(order)?;
         let mut events = Vec::new();
         for Revived { frame, .. } in &mut rebuilt.below {
@@ -279,7 +280,9 @@ impl Actor {
             _ => return Ok(false),
         };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
-        let Rebuilt { mut frame, below, .. } = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let Rebuilt { mut frame, below, mut unshown, .. } = rebuilt;
+        unshown.show(&mut frame, &*self.parts.ids).map_err(order)?;
         let (why, frame_end) = match end {
             RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
             RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),
