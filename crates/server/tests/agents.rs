@@ -8,10 +8,16 @@ mod agents {
     pub mod cast;
     pub mod delegation;
     pub mod demo;
+    pub mod dice;
     pub mod drill_down;
     pub mod gate;
+    pub mod hub;
+    pub mod idempotent;
     pub mod lane;
+    pub mod left_over;
     pub mod limits;
+    pub mod page;
+    pub mod plan;
     pub mod random;
     pub mod recovery;
     pub mod services;

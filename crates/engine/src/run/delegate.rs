@@ -224,7 +224,9 @@ async fn begin(
         &run.post.message,
         Handle { chat: parent.chat.clone(), parent: parent.message.clone(), cancel, result: results },
     );
-    run.tree.hub.join(&run.agent.name);
+    if is_new {
+        run.tree.hub.join(&run.agent.name);
+    }
     let agent_id = parent.chat.to_string();
     let caller = parent.message.clone();
     Ok(Begun::Open(Box::new(Child {

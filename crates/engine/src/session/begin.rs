@@ -163,8 +163,7 @@ impl Actor {
             tokio::join!(writer.append(events, Vec::new()), write_ahead(&voice.model, history.as_ref()));
         stored?;
         let turn = Turn::new(voice.agent.max_steps);
-        let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
-        self.spawn(run, voice, writer, rebuilt, turn, Known { history, written });
+        self.spawn(run, voice, writer, Rebuilt::fresh(frame), turn, Known { history, written });
         Ok(viewer)
     }
 
@@ -192,9 +191,9 @@ impl Actor {
         turn: Turn,
         known: Known,
     ) {
-        let Rebuilt { frame, below, .. } = rebuilt;
+        let Rebuilt { frame, below, hub, .. } = rebuilt;
         let (raised, raising) = mpsc::channel(RAISED);
-        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, raised);
+        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, hub, raised);
         tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
         tree.revive(below);
         let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
@@ -238,6 +237,7 @@ impl Actor {
         let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
             .unwrap_or_else(|error| Arc::new(Gone(error)));
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        rebuilt.unshown.show(&mut rebuilt.frame, &*self.parts.ids).map_err(order)?;
         before(&mut rebuilt).map_err(order)?;
         let mut events = Vec::new();
         for Revived { frame, .. } in &mut rebuilt.below {
@@ -290,7 +290,9 @@ impl Actor {
             _ => return Ok(false),
         };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
-        let Rebuilt { mut frame, below, .. } = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let Rebuilt { mut frame, below, mut unshown, .. } = rebuilt;
+        unshown.show(&mut frame, &*self.parts.ids).map_err(order)?;
         let (why, frame_end) = match end {
             RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
             RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),
