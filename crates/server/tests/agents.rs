@@ -11,6 +11,7 @@ mod agents {
     pub mod demo;
     pub mod drill_down;
     pub mod gate;
+    pub mod in_force;
     pub mod lane;
     pub mod limits;
     pub mod random;
