@@ -7,6 +7,7 @@
 pub mod agents;
 mod artifacts;
 mod context;
+mod definitions;
 mod engine;
 mod error;
 pub mod hooks;
@@ -17,6 +18,7 @@ mod sub_chat;
 mod system;
 mod usage;
 
+pub use definitions::{AgentChange, Defined};
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};
 pub use error::EngineError;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};

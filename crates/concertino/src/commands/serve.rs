@@ -37,6 +37,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         ids: Arc::new(RandomIds),
         settings: EngineSettings { profile: config.profile, ..EngineSettings::default() },
     });
+    engine.load_agents().await.context("cannot read the agents of the database")?;
     let settings = ServerSettings {
         auth: config.auth,
         hosts: config.hosts.clone(),

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use models::{Model, ModelMessage, Written};
+use models::{ChoiceError, Model, ModelMessage, Written};
 use protocol::{
-    FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
+    AgentKind, FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
@@ -18,7 +18,10 @@ use super::{
 };
 use crate::{
     EngineError,
-    agents::AgentDefinition,
+    agents::{
+        AgentDefinition,
+        kit::{Kit, Scene},
+    },
     context::{cache::History, history, preface, prompt},
     run::{
         call_model::LONG,
@@ -51,6 +54,7 @@ pub(super) struct LogEnd {
 /// The agent of a run, and what its system prompt says in this session.
 struct Voice {
     agent: Arc<AgentDefinition>,
+    kit: Arc<Kit>,
     system: String,
     model: Arc<dyn Model>,
 }
@@ -135,7 +139,7 @@ impl Actor {
             let (agent, text) = (agent.name.clone(), preface.text.clone());
             events.push(SessionEvent::PrefaceWritten { agent, text });
         }
-        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
+        let voice = self.voice(agent, model, &options, &preface.text)?;
         let run = RunRecord {
             id: self.parts.ids.run(),
             message: self.parts.ids.message(),
@@ -167,9 +171,48 @@ impl Actor {
         Ok(viewer)
     }
 
-    pub(super) fn main_agent(&self, name: Option<&str>) -> Result<Arc<AgentDefinition>, EngineError> {
-        let agent = self.parts.agents.main(&self.name.0, name);
-        agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))
+    /// The agent that a request is for; it must be usable where the request comes from.
+    pub(super) fn main_agent(&self, options: &RunOptions) -> Result<Arc<AgentDefinition>, EngineError> {
+        let agent = self.parts.agents.main(&self.name.0, options.agent_id.as_deref());
+        let agent = agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))?;
+        if agent.fits(options.mode.as_deref(), options.page_id.as_deref()) {
+            Ok(agent)
+        } else {
+            Err(EngineError::InvalidMessage(format!(
+                "The agent \"{}\" cannot be used in this mode or on this page.",
+                agent.name
+            )))
+        }
+    }
+
+    fn voice(
+        &self,
+        agent: Arc<AgentDefinition>,
+        model: Arc<dyn Model>,
+        options: &RunOptions,
+        preface: &str,
+    ) -> Result<Voice, EngineError> {
+        let workspace = &self.name.0;
+        let kit = self.parts.kits.of(&self.parts, &agent, Scene::of(workspace, options));
+        let system = prompt::system(&agent, &kit, workspace, options, None, preface);
+        Ok(Voice { agent, kit, system: system.map_err(EngineError::InvalidMessage)?, model })
+    }
+
+    /// The agent of a run that goes on. One that is gone, or cannot be used any more, ends the run with the reason
+    /// instead of leaving it for ever.
+    fn voice_again(&self, record: &SessionRecord, options: &RunOptions) -> Result<Voice, EngineError> {
+        let found = self.main_agent(options).and_then(|agent| {
+            let preface = preface::of_run(record.preface.as_ref(), &agent, options);
+            let model = choose_model(&self.parts.catalog, &self.name, options, &agent)
+                .unwrap_or_else(|error| Arc::new(Gone(error)));
+            self.voice(agent, model, options, &preface.text)
+        });
+        found.or_else(|error| {
+            let name = options.agent_id.as_deref().unwrap_or("general");
+            let agent = Arc::new(AgentDefinition::bare(AgentKind::Main, name, "You are gone."));
+            let model = Arc::new(Gone(ChoiceError::Unknown(error.to_string())));
+            self.voice(agent, model, options, "")
+        })
     }
 
     fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
@@ -196,14 +239,13 @@ impl Actor {
         let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, hub, raised);
         tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
         tree.revive(below);
-        let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
         let cancel = self.parts.runs.child_token();
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
             workspace: self.name.0.clone(),
             run: run.id.clone(),
             post: Arc::new(Post::root(&voice.agent, run.message.clone())),
-            kit,
+            kit: voice.kit,
             tree: Arc::clone(&tree),
             agent: voice.agent,
             model: voice.model,
@@ -232,10 +274,7 @@ impl Actor {
         why: Why,
         before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
-        let agent = self.main_agent(run.options.agent_id.as_deref())?;
-        let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
-        let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
-            .unwrap_or_else(|error| Arc::new(Gone(error)));
+        let voice = self.voice_again(record, &run.options)?;
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
         rebuilt.unshown.show(&mut rebuilt.frame, &*self.parts.ids).map_err(order)?;
         before(&mut rebuilt).map_err(order)?;
@@ -263,8 +302,7 @@ impl Actor {
         }
         writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
         let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
-        let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
-        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
+        let turn = Turn::resume(voice.agent.max_steps, rebuilt.frame.steps(), calls);
         self.spawn(run, voice, writer, rebuilt, turn, Known::default());
         Ok(viewer)
     }

@@ -41,10 +41,16 @@ pub enum Method {
     SearchSessions,
     Waiting,
     BranchPoints,
+    Definitions,
+    WorkspacesWithDefinitions,
+    Definition,
+    AddDefinition,
+    ChangeDefinition,
+    RemoveDefinition,
 }
 
 impl Method {
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 45] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -84,6 +90,12 @@ impl Method {
         Self::SearchSessions,
         Self::Waiting,
         Self::BranchPoints,
+        Self::Definitions,
+        Self::WorkspacesWithDefinitions,
+        Self::Definition,
+        Self::AddDefinition,
+        Self::ChangeDefinition,
+        Self::RemoveDefinition,
     ];
 
     /// Those that serving a chat calls; the rest belongs to other commands or to the start of the process.
@@ -127,7 +139,13 @@ impl Method {
             | Self::PinnedSessions
             | Self::SearchSessions
             | Self::Waiting
-            | Self::BranchPoints => false,
+            | Self::BranchPoints
+            | Self::Definitions
+            | Self::WorkspacesWithDefinitions
+            | Self::Definition
+            | Self::AddDefinition
+            | Self::ChangeDefinition
+            | Self::RemoveDefinition => false,
         }
     }
 }
