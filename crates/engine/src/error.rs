@@ -51,7 +51,7 @@ pub enum EngineError {
     )]
     AgentChanged(Box<AgentInfo>),
     #[error(
-        "\"{0}\" comes with the program or from a file and cannot be changed here. Define an agent of your own instead; a \
+        "The agent \"{0}\" comes with the program or from a file and cannot be changed here. Define an agent of your own instead; a \
          main agent of the same name takes its place."
     )]
     AgentReadOnly(String),

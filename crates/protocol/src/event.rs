@@ -13,6 +13,7 @@ use crate::{
     id::{ApprovalId, MessageId, MessageRef, RunId, SessionId, ToolCallId},
     interaction::Grant,
     message::UiMessage,
+    planted::Planted,
     provider::{ProviderMetadata, Source},
     run::RunOptions,
     source::Timestamp,
@@ -35,7 +36,7 @@ pub struct LogEntry {
 pub enum SessionEvent {
     /// An unknown session arrived with earlier messages; their text and files were taken over, once.
     HistoryPlanted {
-        messages: Vec<UiMessage>,
+        messages: Planted,
     },
     /// A user's message, new or edited (then with a higher revision).
     MessageAccepted {

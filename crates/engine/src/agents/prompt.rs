@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use minijinja::{Environment, UndefinedBehavior, Value, filters, tests as conditions};
 use protocol::{
-    RunOptions, WorkspaceId,
+    AgentKind, AgentSource, RunOptions, WorkspaceId,
     facts::one_line,
     wire::agents::{FieldProblem, PromptVariable},
 };
@@ -47,7 +47,9 @@ pub struct Scene<'a> {
 
 /// The prompt of this agent, for this run; the error is a sentence without a full stop.
 pub fn write(agent: &AgentDefinition, scene: &Scene<'_>) -> Result<String, String> {
-    if !is_template(&agent.prompt) {
+    // The role of a main agent in a person's file is taken word for word.
+    let verbatim = agent.source == AgentSource::File && agent.kind == AgentKind::Main;
+    if verbatim || !is_template(&agent.prompt) {
         return Ok(agent.prompt.clone());
     }
     let text = |value: Option<&str>| value.map_or(Value::from(""), |value| Value::from(one_line(value)));
@@ -170,8 +172,6 @@ impl std::io::Write for Bounded {
 
 #[cfg(test)]
 mod tests {
-    use protocol::AgentKind;
-
     use super::*;
 
     fn written(prompt: &str) -> Result<String, String> {

@@ -21,7 +21,7 @@ use super::{
     drive::{RunCtx, RunStop},
     frame::Frame,
     inline,
-    mail::{Mail, next_raised, show_raised},
+    mail::{Mail, next_raised},
     tree::{Busy, Seat},
     turn::{Plan, PlannedCall},
 };
@@ -163,7 +163,7 @@ pub(crate) async fn call_tools(
                 }
             }
             Some(answer) = mail.answers.recv() => take_answer(run, frame, writer, *answer, seat).await?,
-            raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
+            raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
             Some(done) = running.join_next() => {
                 if let Ok((place, outcome)) = done {
                     outcomes[place] = Some(outcome);
@@ -223,7 +223,9 @@ pub(crate) async fn take_answer(
     seat.take_over(busy);
     let asked = |state: &ToolState| matches!(state, ToolState::ApprovalRequested { approval: id, .. } if *id == approval);
     if !frame.own_open_calls().iter().any(|(_, _, state)| asked(state)) {
-        drop(reply.send(Err(EngineError::ApprovalSettled)));
+        let is_repeat = frame.has_decided(&approval, &decision)
+            && decision.grant.as_ref().is_none_or(|grant| run.tree.grants.has(grant));
+        drop(reply.send(if is_repeat { Ok(()) } else { Err(EngineError::ApprovalSettled) }));
         return Ok(());
     }
     let grant = decision.grant.clone();
@@ -312,7 +314,7 @@ async fn wind_down(
     loop {
         tokio::select! {
             biased;
-            raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
+            raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
             done = delegated.join_next() => match done {
                 None => return Ok(()),
                 Some(Ok((place, Delegated::Done(outcome, _)))) => outcomes[place] = Some(outcome),

@@ -22,10 +22,14 @@ impl Grants {
         self.0.lock().insert(grant);
     }
 
+    pub(crate) fn has(&self, grant: &Grant) -> bool {
+        self.0.lock().contains(grant)
+    }
+
     /// Whether the person has allowed this call before it was asked about.
     pub(crate) fn cover(&self, tool: &str, approval: &Approval) -> bool {
         match grant(tool, approval) {
-            Some(grant) => self.0.lock().contains(&grant),
+            Some(grant) => self.has(&grant),
             None => false,
         }
     }

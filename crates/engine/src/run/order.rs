@@ -25,6 +25,8 @@ pub(crate) struct Order {
     pub(crate) context: Option<Map<String, Value>>,
     pub(crate) output_schema: Option<Map<String, Value>>,
     pub(crate) background: bool,
+    /// Why the agent cannot go on, for one that began before its definition was taken away.
+    pub(crate) gone: Option<String>,
 }
 
 /// Why a delegation did not begin.
@@ -98,8 +100,23 @@ pub(crate) fn admit(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
     Ok(order)
 }
 
+/// The order of a sub-agent that is at work already. Where it would be refused now, it ends with the reason.
+pub(crate) fn again(run: &RunCtx, call: &ToolCall) -> Order {
+    read(run, call).unwrap_or_else(|refusal| {
+        let text = |name: &str| call.input.get(name).and_then(Value::as_str).unwrap_or_default();
+        Order {
+            agent: Arc::new(AgentDefinition::bare(AgentKind::Sub, text("name"), "You are gone.")),
+            task: text("task").to_owned(),
+            context: None,
+            output_schema: None,
+            background: call.name == delegation::SPAWN_AGENT,
+            gone: Some(refusal.message),
+        }
+    })
+}
+
 /// What the call says, for an agent that exists and may be called.
-pub(crate) fn read(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
+fn read(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
     let text = |name: &str| call.input.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let order = match call.name.as_str() {
         delegation::SUB_AGENT => {
@@ -122,6 +139,7 @@ pub(crate) fn read(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
                 context: None,
                 output_schema: None,
                 background: false,
+                gone: None,
             }
         }
     };
@@ -192,7 +210,7 @@ fn named(
             ),
         ));
     }
-    Ok(Order { agent, task, context, output_schema: options.output_schema, background })
+    Ok(Order { agent, task, context, output_schema: options.output_schema, background, gone: None })
 }
 
 /// An agent made in the call: never with more than its caller has.

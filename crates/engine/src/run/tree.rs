@@ -93,12 +93,13 @@ impl Tree {
         root: MessageId,
         limits: TreeLimits,
         grants: Grants,
+        hub: Hub,
         raised: mpsc::Sender<Box<Raised>>,
     ) -> Arc<Self> {
         Arc::new(Self {
             root,
             limits,
-            hub: Hub::default(),
+            hub,
             grants,
             raised,
             slots: Arc::new(Semaphore::new(limits.running)),
@@ -182,17 +183,13 @@ impl Tree {
         }
         state.busy += 1;
         drop(state);
-        let approval = answer.approval.clone();
         answer.busy = Some(Busy(Arc::clone(self)));
-        match answers.try_send(Box::new(answer)) {
-            Ok(()) => {
-                self.state.lock().asked.remove(&approval);
-                Ok(())
+        // The address stays: the same answer a second time goes the same way, and is found to be there already.
+        answers.try_send(Box::new(answer)).map_err(|undelivered| match undelivered {
+            mpsc::error::TrySendError::Full(answer) | mpsc::error::TrySendError::Closed(answer) => {
+                Undelivered::Parking(answer)
             }
-            Err(mpsc::error::TrySendError::Full(answer) | mpsc::error::TrySendError::Closed(answer)) => {
-                Err(Undelivered::Parking(answer))
-            }
-        }
+        })
     }
 
     pub(crate) async fn parking(&self) {

@@ -278,7 +278,7 @@ impl Actor {
 
     /// Nothing is running: do what the request says.
     async fn send(&mut self, request: SendRequest) -> Result<Viewer, EngineError> {
-        let agent = self.main_agent(request.options.agent_id.as_deref())?;
+        let agent = self.main_agent(&request.options)?;
         let mut record = self.record().await?;
         if matches!(record, Some(SessionRecord { last_run: Some((_, RunStatus::Running)), .. })) {
             // Left behind by a store that failed.
@@ -311,7 +311,7 @@ impl Actor {
                 let record = record.ok_or(EngineError::SessionNotFound)?;
                 let answers = self.user_message(&record, at.or(last_id)).await?;
                 let record = self.ready(record).await?;
-                self.start(&(&record).into(), Vec::new(), answers, request.options, agent).await
+                self.start((&record).into(), Vec::new(), answers, request.options, agent).await
             }
             SendKind::Continue { message, answers, outputs } => {
                 let record = record.ok_or(EngineError::SessionNotFound)?;

@@ -3,7 +3,7 @@
 //! Everything a client sends here is a claim. What runs is the stored input of a question that was asked, once.
 
 use protocol::{
-    ApprovalId, MessageId, RunEnd, ToolOutcome, ToolState,
+    ApprovalId, Grant, MessageId, RunEnd, ToolOutcome, ToolState,
     interaction::{Interaction, InteractionStatus},
     json::same,
     project::chat::View,
@@ -69,7 +69,7 @@ impl Actor {
             if question.status == InteractionStatus::Pending {
                 new.push((answer.approval, answer.decision));
             } else {
-                check_repeat(question, &answer.decision)?;
+                check_repeat(question, &answer.decision, |grant| record.grants.contains(grant))?;
                 repeated = true;
             }
         }
@@ -133,6 +133,11 @@ impl Actor {
 
     /// One answer, from any surface: to a run that waits, or to one whose other calls are still running.
     pub(super) async fn answer_or_hand_over(&mut self, answer: LiveAnswer) {
+        if self.live.is_some()
+            && let Some(known) = self.answered_before(&answer.approval, &answer.decision).await
+        {
+            return drop(answer.reply.send(known));
+        }
         let answer = match &self.live {
             Some(live) => match live.tree.deliver(answer) {
                 Ok(()) => return,
@@ -155,6 +160,24 @@ impl Actor {
         drop(answer.reply.send(result));
     }
 
+    /// What to say to an answer that is stored already, whatever the run is doing now.
+    async fn answered_before(
+        &self,
+        approval: &ApprovalId,
+        decision: &Decision,
+    ) -> Option<Result<(), EngineError>> {
+        match self.parts.store.interaction(&self.name.0, approval).await {
+            Ok(Some((_, question))) if question.status == InteractionStatus::Pending => None,
+            Ok(Some((_, question))) => {
+                let given =
+                    |grant: &Grant| self.live.as_ref().is_some_and(|live| live.tree.grants.has(grant));
+                Some(check_repeat(&question, decision, given))
+            }
+            Ok(None) => Some(Err(EngineError::ApprovalNotFound)),
+            Err(error) => Some(Err(error.into())),
+        }
+    }
+
     pub(super) async fn answer(
         &mut self,
         approval: &ApprovalId,
@@ -167,11 +190,7 @@ impl Actor {
             return Err(EngineError::ApprovalNotFound);
         }
         if question.status != InteractionStatus::Pending {
-            let given = |grant| record.grants.contains(grant);
-            if decision.grant.as_ref().is_some_and(|grant| !given(grant)) {
-                return Err(EngineError::ApprovalSettled);
-            }
-            return check_repeat(&question, &decision);
+            return check_repeat(&question, &decision, |grant| record.grants.contains(grant));
         }
         let run = self.parts.store.run_of_message(record.key, &question.message).await?;
         let run = run.ok_or(EngineError::ApprovalNotFound)?;
@@ -187,8 +206,13 @@ impl Actor {
 }
 
 /// The same answer again is no mistake; another one comes too late.
-fn check_repeat(question: &Interaction, decision: &Decision) -> Result<(), EngineError> {
-    if decision.input.is_some() && decision.input != question.edited {
+fn check_repeat(
+    question: &Interaction,
+    decision: &Decision,
+    given: impl Fn(&Grant) -> bool,
+) -> Result<(), EngineError> {
+    let new_grant = decision.grant.as_ref().is_some_and(|grant| !given(grant));
+    if new_grant || (decision.input.is_some() && decision.input != question.edited) {
         return Err(EngineError::ApprovalSettled);
     }
     match (question.status, decision.approved) {

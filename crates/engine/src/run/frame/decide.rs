@@ -36,6 +36,15 @@ impl Frame {
         self.put(SessionEvent::InputEdited { message, approval, call, input, raised })
     }
 
+    /// Whether this question was answered before, and with the same words.
+    pub(crate) fn has_decided(&self, approval: &ApprovalId, decision: &Decision) -> bool {
+        self.message().tool_parts().any(|tool| {
+            let given = tool.state.approval().filter(|given| given.id == *approval);
+            given.and_then(|given| given.approved) == Some(decision.approved)
+                && (decision.input.is_none() || decision.input.as_ref() == self.edited(&tool.call))
+        })
+    }
+
     /// What a person made of this call's input.
     pub(crate) fn edited(&self, call: &ToolCallId) -> Option<&Value> {
         self.fact(EDITED_CALLS)?.get(call.as_str())?.get("input")
