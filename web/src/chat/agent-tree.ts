@@ -19,7 +19,8 @@ export interface AgentNode {
 /** The message of a sub-agent at work, by the message that delegated and the call in it. */
 export type Live = (messageId: string, call: string) => ChatMessage | undefined
 
-const DEEPEST = 20
+/** More than the server delegates. */
+export const DEEPEST = 20
 
 export function agentTree(messages: readonly ChatMessage[], live: Live): AgentNode[] {
   return messages.flatMap((message) => (message.role === 'assistant' ? nodesOf(message, live, 0) : []))

@@ -6,9 +6,9 @@ import type { Usage } from '../api/types.gen'
 import { formatCount, useTexts } from '../i18n'
 import { IconButton } from '../ui/button'
 import { previewKind } from '../ui/preview-frame'
-import { agentTree, type AgentNode } from './agent-tree'
+import { agentTree, DEEPEST, type AgentNode } from './agent-tree'
 import { useMadeFiles, useSpending } from './extras'
-import { latestPlan, type ChatMessage } from './message-types'
+import { isToolPart, latestPlan, nestedMessage, type ChatMessage } from './message-types'
 import { AgentStateMark, agentStateText } from './parts/agent-state'
 import { FilePart } from './parts/file-part'
 import { Checklist } from './parts/plan-card'
@@ -150,13 +150,22 @@ function useBeat(on: boolean): number {
 
 export function sumUsage(messages: readonly ChatMessage[]): Usage {
   const sum: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
-  for (const { metadata } of messages) {
-    if (!metadata?.usage) continue
+  for (const message of messages) addUsage(sum, message, 0)
+  return sum
+}
+
+/** A message says what its own agent used; those that worked for it say it themselves. */
+function addUsage(sum: Usage, { metadata, parts }: ChatMessage, depth: number): void {
+  if (metadata?.usage) {
     sum.inputTokens += metadata.usage.inputTokens
     sum.outputTokens += metadata.usage.outputTokens
     sum.totalTokens += metadata.usage.totalTokens
     sum.cachedInputTokens += metadata.usage.cachedInputTokens
     sum.reasoningTokens += metadata.usage.reasoningTokens
   }
-  return sum
+  if (depth >= DEEPEST) return
+  for (const part of parts) {
+    const inner = isToolPart(part) ? nestedMessage(part) : undefined
+    if (inner) addUsage(sum, inner, depth + 1)
+  }
 }

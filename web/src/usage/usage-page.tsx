@@ -65,7 +65,7 @@ function Reports({ day, model, agent, days }: { day: UsageReport; model: UsageRe
         <div className="group-body figures">
           <Figure name={t.usageTokens} value={formatCount(day.total.usage.totalTokens)} />
           <Figure name={t.usageCalls} value={formatCount(day.total.calls)} />
-          <Figure name={t.cost} value={money(day.total.cost)} />
+          <Figure name={t.cost} value={costOf(day.total)} />
         </div>
       </section>
       <section className="group" aria-label={t.usagePerDay}>
@@ -121,7 +121,7 @@ function SpentTable({ title, groups }: { title: string; groups: readonly SpentGr
                 <th scope="row">{group.key}</th>
                 <td>{formatCount(group.calls)}</td>
                 <td>{formatCount(group.usage.totalTokens)}</td>
-                <td>{group.cost > 0 ? money(group.cost) : '–'}</td>
+                <td>{costOf(group)}</td>
               </tr>
             ))}
           </tbody>
@@ -130,5 +130,8 @@ function SpentTable({ title, groups }: { title: string; groups: readonly SpentGr
     </section>
   )
 }
+
+/** Nothing is said about calls whose price is not known. */
+const costOf = (spent: Spent): string => (spent.unpricedCalls === spent.calls && spent.cost === 0 ? '–' : money(spent.cost))
 
 const money = (cost: number): string => new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: cost < 1 ? 4 : 2 }).format(cost)
