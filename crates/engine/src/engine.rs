@@ -27,7 +27,7 @@ use crate::{
     agents::{AgentRegistry, kit::Kits},
     context::cache::Histories,
     hooks::Hooks,
-    run::tree::TreeLimits,
+    run::{compact::ContextSettings, tree::TreeLimits},
     session::{
         actor::{Command, Reply, Stopped},
         flush::Flusher,
@@ -47,6 +47,8 @@ pub struct EngineSettings {
     pub sub_agents: TreeLimits,
     /// Called around every agent's loop, in this order.
     pub hooks: Hooks,
+    /// When a conversation that becomes long is compacted.
+    pub context: ContextSettings,
 }
 
 /// What the engine is made of; everything that differs between production and tests.

@@ -22,6 +22,10 @@ pub enum EngineError {
         "This chat is still working on an answer. Stop it or wait, or send with whenBusy \"queue\" or \"interrupt\"."
     )]
     Busy,
+    #[error(
+        "A question waits for an answer in this chat, and it stays. Answer it first, then send the command again."
+    )]
+    Waiting,
     #[error("Too many messages are waiting in this chat; at most {0} can wait.")]
     QueueFull(usize),
     #[error(
@@ -54,7 +58,7 @@ impl EngineError {
             Self::SessionNotFound => ErrorCode::SessionNotFound,
             Self::MessageNotFound(_) => ErrorCode::MessageNotFound,
             Self::ApprovalNotFound => ErrorCode::ApprovalNotFound,
-            Self::Busy => ErrorCode::SessionBusy,
+            Self::Busy | Self::Waiting => ErrorCode::SessionBusy,
             Self::QueueFull(_) => ErrorCode::TooManyRequests,
             Self::IdConflict => ErrorCode::IdConflict,
             Self::ApprovalSettled => ErrorCode::ApprovalSettled,

@@ -20,7 +20,7 @@ mod usage;
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};
 pub use error::EngineError;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
-pub use run::tree::TreeLimits;
+pub use run::{compact::ContextSettings, tree::TreeLimits};
 pub use session::{
     actor::Stopped,
     following::Following,

@@ -13,6 +13,7 @@ fn request() -> ModelRequest {
         tools: [].into(),
         answer: None,
         cache_key: None,
+        purpose: Default::default(),
     }
 }
 

@@ -20,6 +20,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// How many tokens it can read and write in one call, where it is known.
+    fn context_window(&self) -> Option<u64> {
+        None
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream;
 }
 
@@ -33,6 +38,19 @@ pub struct ModelRequest {
     pub answer: Option<Arc<AnswerSchema>>,
     /// The same for all calls that begin alike, so that a provider finds what it has in its cache.
     pub cache_key: Option<String>,
+    pub purpose: Purpose,
+}
+
+/// What an answer is for. No server is told; the words of the request say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// For the person, or for the agent that asked.
+    #[default]
+    Answer,
+    /// To stand in for the older part of a conversation.
+    Summary,
+    /// To name a conversation.
+    Title,
 }
 
 /// Structured output: what the text of an answer must look like.

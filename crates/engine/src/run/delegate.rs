@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     agents::kit::Kit,
-    context::{delegation, prompt},
+    context::{conversation::Conversation, delegation, prompt},
     session::log::LogWriter,
 };
 
@@ -192,7 +192,7 @@ async fn begin(
     let mut run = caller.clone();
     run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));
     run.kit = Arc::new(kit);
-    run.history = Arc::new(vec![Arc::new(task(&parent))]);
+    run.history = Arc::new(Conversation::of_task(&run.post.message, task(&parent)));
     run.cancel = cancel.clone();
     run.model = model;
     run.system = prompt::system(&agent, "").into();

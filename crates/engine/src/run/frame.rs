@@ -4,6 +4,8 @@
 //! model turn, makes call ids unique, settles every call exactly once, and always ends with one close. The state
 //! is what the events say: a frame is rebuilt by applying the log.
 
+mod compaction;
+
 use std::collections::{HashMap, HashSet};
 
 use models::FellBack;
@@ -14,6 +16,8 @@ use protocol::{
     ToolOutcome, ToolState, UiMessage, Usage,
 };
 use serde_json::{Map, Value, json};
+
+use crate::context::conversation::CONTEXT_TOKENS;
 
 /// Where a message says which of its calls are copies of sub-agents' questions.
 pub(crate) const RAISED_CALLS: &str = "raisedCalls";
@@ -42,6 +46,8 @@ pub(crate) struct Frame {
     /// Of the calls whose price is known.
     cost: Option<Cost>,
     steps: u32,
+    /// What the newest call took of the window.
+    context: Option<u64>,
     closed: bool,
     /// What a failure adds to the metadata.
     failure: Map<String, Value>,
@@ -61,6 +67,7 @@ impl Frame {
             usage: Usage::default(),
             cost: None,
             steps: 0,
+            context: None,
             closed: false,
             failure: Map::new(),
             out: Vec::new(),
@@ -375,6 +382,7 @@ impl Frame {
         };
         self.settle_open_calls(why)?;
         self.finish_step()?;
+        self.stop_compaction()?;
         let message = self.id();
         let (status, reason) = match &end {
             FrameEnd::Finished { reason } => ("finished", Some(*reason)),
@@ -394,6 +402,9 @@ impl Frame {
         }
         if let Some(cost) = self.cost {
             metadata.insert("cost".to_owned(), json!(cost.usd()));
+        }
+        if let Some(tokens) = self.context {
+            metadata.insert(CONTEXT_TOKENS.to_owned(), json!(tokens));
         }
         if reason.is_some() {
             self.put(SessionEvent::FrameClosed { message, end, metadata })
@@ -487,6 +498,7 @@ impl Frame {
         if event.message() != Some(&self.message().id) {
             return Ok(());
         }
+        self.note_context(event);
         self.fold.event(event)?;
         match event {
             SessionEvent::StepStarted { .. } => {

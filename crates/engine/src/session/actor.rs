@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     EngineError,
+    context::command,
     engine::Parts,
     run::{call_tools::LiveAnswer, lifecycle::Left, tree::Tree},
 };
@@ -310,8 +311,10 @@ impl Actor {
                 }
                 let record = record.ok_or(EngineError::SessionNotFound)?;
                 let answers = self.user_message(&record, at.or(last_id)).await?;
-                let record = self.ready(record).await?;
-                self.start(&(&record).into(), Vec::new(), answers, request.options, agent).await
+                let stored = self.parts.store.message(record.key, &answers.id).await?;
+                let command = stored.and_then(|stored| command::of(&stored.message().ok()?));
+                let record = self.ready_for(record, command.as_ref()).await?;
+                self.start(&(&record).into(), Vec::new(), answers, request.options, agent, command).await
             }
             SendKind::Continue { message, answers, outputs } => {
                 let record = record.ok_or(EngineError::SessionNotFound)?;

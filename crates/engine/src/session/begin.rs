@@ -19,7 +19,12 @@ use super::{
 use crate::{
     EngineError,
     agents::AgentDefinition,
-    context::{cache::History, history, preface, prompt},
+    context::{
+        cache::History,
+        command::{COMMAND, Command},
+        conversation::Conversation,
+        preface, prompt,
+    },
     run::{
         choose_model::{Gone, choose_model},
         drive::RunCtx,
@@ -60,19 +65,19 @@ struct Voice {
 
 /// What the messages of a session's first append mean to a model.
 fn history_of(events: &[SessionEvent]) -> History {
-    let mut messages = Vec::new();
+    let mut conversation = Conversation::default();
     for event in events {
         match event {
-            SessionEvent::HistoryPlanted { messages: planted } => {
-                planted.iter().for_each(|message| history::add(&mut messages, message));
+            SessionEvent::HistoryPlanted { messages } => {
+                messages.iter().for_each(|message| conversation.push(message, None));
             }
             SessionEvent::MessageAccepted { message, facts, .. } => {
-                history::add_asked(&mut messages, message, facts.as_deref());
+                conversation.push(message, facts.as_deref())
             }
             _ => {}
         }
     }
-    Arc::new(messages.into_iter().map(Arc::new).collect())
+    Arc::new(conversation)
 }
 
 impl From<&SessionRecord> for LogEnd {
@@ -112,6 +117,7 @@ impl Actor {
         answers: MessageRef,
         mut options: RunOptions,
         agent: Arc<AgentDefinition>,
+        command: Option<Command>,
     ) -> Result<Viewer, EngineError> {
         if options.chat_model_id.is_none()
             && let Some((id, source)) = &end.chat_model
@@ -139,7 +145,11 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&voice.agent, &*voice.model), None).map_err(order)?;
+        let mut metadata = self.start_metadata(&voice.agent, &*voice.model);
+        if let Some(command) = command {
+            metadata.insert(COMMAND.to_owned(), command.fact());
+        }
+        frame.open(metadata, None).map_err(order)?;
         let history = end.is_new().then(|| history_of(&events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),

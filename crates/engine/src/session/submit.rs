@@ -6,14 +6,21 @@ use protocol::{
     MessageId, MessageRef, Part, Role, RunOptions, SessionEvent, UiMessage,
     project::chat::{Reading, View},
 };
-use store::{MessageRecord, RunRecord, SessionRecord};
+use store::{MessageRecord, RunRecord, RunStatus, SessionRecord};
 
 use super::{
     actor::{Actor, Live},
     request::{SendKind, SendRequest, Submit},
     subscribe::Viewer,
 };
-use crate::{EngineError, agents::AgentDefinition, context::facts};
+use crate::{
+    EngineError,
+    agents::AgentDefinition,
+    context::{
+        command::{self, Command},
+        facts,
+    },
+};
 
 /// What a message of a known session is.
 pub(super) enum Placed {
@@ -39,9 +46,22 @@ impl Actor {
         match self.place(&record, &submit, &options).await? {
             Placed::Again(user) => self.replay(&record, &user).await,
             Placed::New { accepted, answers } => {
-                let record = self.ready(record).await?;
-                self.start(&(&record).into(), vec![accepted], answers, options, agent).await
+                let command = command::of(&submit.message);
+                let record = self.ready_for(record, command.as_ref()).await?;
+                self.start(&(&record).into(), vec![accepted], answers, options, agent, command).await
             }
+        }
+    }
+
+    /// The session with nothing waiting. A command withdraws no question: it comes after the answer.
+    pub(super) async fn ready_for(
+        &self,
+        record: SessionRecord,
+        command: Option<&Command>,
+    ) -> Result<SessionRecord, EngineError> {
+        match (&record.last_run, command) {
+            (Some((_, RunStatus::Parked)), Some(_)) => Err(EngineError::Waiting),
+            _ => self.ready(record).await,
         }
     }
 
@@ -98,13 +118,14 @@ impl Actor {
         }
         let parent = earlier.last().map(|message| MessageRef::first(message.id.clone()));
         let answers = MessageRef::first(message.id.clone());
+        let command = command::of(&message);
         let mut events = Vec::new();
         if !earlier.is_empty() {
             events.push(SessionEvent::HistoryPlanted { messages: earlier });
         }
         let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
         events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
-        self.start(&self.no_log(), events, answers, options, agent).await
+        self.start(&self.no_log(), events, answers, options, agent, command).await
     }
 
     /// Where a new message hangs: where the request says, else behind what the client showed before it, else at

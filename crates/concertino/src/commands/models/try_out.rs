@@ -62,6 +62,7 @@ async fn ask(model: &dyn Model) -> Result<Answer, ModelError> {
         tools: [].into(),
         answer: None,
         cache_key: None,
+        purpose: Default::default(),
     };
     let started = Instant::now();
     let mut stream = model.stream(request);
