@@ -6,6 +6,7 @@
 
 pub mod agents;
 mod artifacts;
+mod compact;
 mod context;
 mod engine;
 mod error;
@@ -17,6 +18,7 @@ mod sub_chat;
 mod system;
 mod usage;
 
+pub use compact::CompactOutcome;
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};
 pub use error::EngineError;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};

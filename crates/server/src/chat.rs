@@ -1,6 +1,7 @@
 //! The chat surface: what an unmodified `useChat` speaks.
 
 pub(crate) mod branch;
+pub(crate) mod compact;
 pub(crate) mod history;
 pub(crate) mod message;
 mod parse;
@@ -49,7 +50,8 @@ pub(crate) async fn dispatch(
         (&Method::POST, "message") => message::message(&state, principal, session, request).await,
         (&Method::POST, "branch") => branch::branch(&state, principal, session, request).await,
         (&Method::GET, "branches") => branch::branches(&state, &principal, &session).await,
-        (_, "stream" | "messages" | "queue" | "stop" | "message" | "branch" | "branches") => {
+        (&Method::POST, "compact") => compact::compact(&state, principal, session, request).await,
+        (_, "stream" | "messages" | "queue" | "stop" | "message" | "branch" | "branches" | "compact") => {
             Ok(wrong_method(method).await.into_response())
         }
         _ => Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")),

@@ -130,7 +130,8 @@ impl Actor {
         let log = self.open_log(end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
         let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
-        if preface.is_new {
+        // A command is no turn of an agent.
+        if preface.is_new && command.is_none() {
             let (agent, text) = (agent.name.clone(), preface.text.clone());
             events.push(SessionEvent::PrefaceWritten { agent, text });
         }
