@@ -1,6 +1,8 @@
 //! A compaction that a person asks for over the route: the message `/compact`, sent on their behalf, and what came of it.
 
-use protocol::{MessageId, MessageRef, Part, Role, RunOptions, SessionId, UiMessage, WorkspaceId};
+use protocol::{
+    MessageId, MessageRef, Part, Role, RunOptions, SessionId, UiMessage, WorkspaceId, planted::Unread,
+};
 use serde_json::Value;
 use store::StoreError;
 
@@ -35,7 +37,7 @@ impl Engine {
             metadata: None,
             parts: vec![Part::Text { text, state: None }],
         };
-        let submit = Submit { message, edits: None, after: None, earlier: Box::new(|| Ok(Vec::new())) };
+        let submit = Submit { message, edits: None, after: None, earlier: Unread::default() };
         let kind = SendKind::Submit(submit);
         let mut following =
             self.send(SendRequest { workspace, session, kind, options: RunOptions::default() }).await?;

@@ -54,11 +54,16 @@ pub(crate) fn of(message: &UiMessage) -> Option<Command> {
         Part::Text { text, .. } if !text.trim().is_empty() => Some(text.trim_start()),
         _ => None,
     })?;
-    let word = first.split_whitespace().next()?;
-    let (_, kind) = *COMMANDS.iter().find(|(name, _)| *name == word)?;
+    let (word, kind) = first_word(first)?;
     let text = message.text();
     let wish = text.trim_start().get(word.len()..).unwrap_or_default().trim().to_owned();
     Some(Command { kind, wish })
+}
+
+/// The command that a text begins with.
+pub(crate) fn first_word(text: &str) -> Option<(&'static str, Kind)> {
+    let word = text.split_whitespace().next()?;
+    COMMANDS.iter().find(|(name, _)| *name == word).copied()
 }
 
 #[cfg(test)]

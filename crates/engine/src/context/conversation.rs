@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use models::{AssistantContent, ModelMessage, UserContent};
-use protocol::{MessageId, Part, ProviderMetadata, Role, TurnFacts, UiMessage};
+use protocol::{MessageId, Part, PlantedMessage, PlantedPart, ProviderMetadata, Role, TurnFacts, UiMessage};
 use serde_json::Value;
 
 use super::{
@@ -91,6 +91,24 @@ impl Conversation {
                 }
             }
             Role::Assistant => self.push_answer(message),
+        }
+    }
+
+    /// The same for a message that a client brought along: text and files, nothing else.
+    pub(crate) fn push_planted(&mut self, message: &PlantedMessage<'_>) {
+        let is_user = message.role == Role::User;
+        let first = message.parts().find_map(|part| match part {
+            PlantedPart::Text(text) if !text.trim().is_empty() => Some(text),
+            _ => None,
+        });
+        if is_user && first.is_some_and(|text| command::first_word(text).is_some()) {
+            return;
+        }
+        if let Some(said) = history::planted(message) {
+            if is_user {
+                self.mark(&MessageId::new(&*message.id), 0, true);
+            }
+            self.put(said);
         }
     }
 

@@ -278,3 +278,26 @@ fn a_command_and_its_answer_are_not_for_the_model_but_what_they_did_is() {
     assert_eq!(conversation.messages().len(), 1);
     assert_eq!(conversation.measured(), None);
 }
+
+#[test]
+fn a_planted_history_is_the_same_now_and_when_it_is_read_again() {
+    let brought = [
+        json!({"id": "1", "role": "user", "parts": [{"type": "text", "text": "a\nb"},
+            {"type": "file", "mediaType": "image/png", "url": "data:,", "filename": "f"}]}),
+        json!({"id": "2", "role": "assistant", "parts": [{"type": "text", "text": ""},
+            {"type": "step-start"}, {"type": "text", "text": "c"}]}),
+        json!({"id": "3", "role": "user", "parts": []}),
+        json!({"id": "4", "role": "assistant", "parts": [{"type": "file", "mediaType": "a/b", "url": "data:,"}]}),
+        json!({"id": "5", "role": "user", "parts": [{"type": "text", "text": " /compact it"}]}),
+    ];
+    let text = brought.iter().map(Value::to_string).collect::<Vec<_>>().join(" , ");
+    let mut now = Conversation::default();
+    let planted = protocol::planted::Unread(text.into()).read(|message| now.push_planted(message)).unwrap();
+    let later = fold(&planted.messages().unwrap());
+    assert_eq!((now.messages(), now.bytes()), (later.messages(), later.bytes()));
+    assert_eq!(later.messages().len(), 2);
+    let user = |conversation: &Conversation| {
+        conversation.marks().iter().filter(|mark| mark.is_user).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(user(&now), user(&later));
+}

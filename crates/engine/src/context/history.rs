@@ -3,7 +3,9 @@
 //! Every call has a result, in call order, right after the step that made it: providers refuse anything else.
 
 use models::{AssistantContent, ModelMessage, UserContent};
-use protocol::{Part, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage};
+use protocol::{
+    Part, PlantedMessage, PlantedPart, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage,
+};
 use serde_json::{Value, json};
 
 use crate::run::frame::RAISED_CALLS;
@@ -18,6 +20,35 @@ pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
     let raised = message.metadata.as_ref().and_then(|metadata| metadata.get(RAISED_CALLS));
     for step in message.parts.split(|part| matches!(part, Part::StepStart)) {
         add_step(out, step, raised);
+    }
+}
+
+/// A message that a client brought along; nothing when there is nothing in it for a model.
+pub(crate) fn planted(message: &PlantedMessage<'_>) -> Option<ModelMessage> {
+    match message.role {
+        Role::System => None,
+        Role::User => {
+            let content: Vec<_> = message
+                .parts()
+                .map(|part| match part {
+                    PlantedPart::Text(text) => UserContent::Text(text.to_owned()),
+                    PlantedPart::File { media_type, url, filename } => UserContent::File {
+                        media_type: media_type.to_owned(),
+                        url: url.to_owned(),
+                        filename: filename.map(str::to_owned),
+                    },
+                })
+                .collect();
+            (!content.is_empty()).then_some(ModelMessage::User { content })
+        }
+        Role::Assistant => {
+            let text = |part| match part {
+                PlantedPart::Text(text) if !text.is_empty() => Some(AssistantContent::Text(text.to_owned())),
+                _ => None,
+            };
+            let content: Vec<_> = message.parts().filter_map(text).collect();
+            (!content.is_empty()).then_some(ModelMessage::Assistant { content })
+        }
     }
 }
 

@@ -193,6 +193,7 @@ async fn begin(
     run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));
     run.kit = Arc::new(kit);
     run.history = Arc::new(Conversation::of_task(&run.post.message, task(&parent)));
+    run.written = None;
     run.cancel = cancel.clone();
     run.model = model;
     run.system = prompt::system(&agent, "").into();

@@ -314,7 +314,7 @@ impl Actor {
                 let stored = self.parts.store.message(record.key, &answers.id).await?;
                 let command = stored.and_then(|stored| command::of(&stored.message().ok()?));
                 let record = self.ready_for(record, command.as_ref()).await?;
-                self.start(&(&record).into(), Vec::new(), answers, request.options, agent, command).await
+                self.start((&record).into(), Vec::new(), answers, request.options, agent, command).await
             }
             SendKind::Continue { message, answers, outputs } => {
                 let record = record.ok_or(EngineError::SessionNotFound)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::Model;
+use models::{Model, Written};
 use protocol::{
     FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
@@ -26,6 +26,7 @@ use crate::{
         preface, prompt,
     },
     run::{
+        call_model::LONG,
         choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
@@ -48,12 +49,8 @@ pub(super) struct LogEnd {
     preface: Option<PrefaceRecord>,
     /// The model that the session goes on with, and where from.
     chat_model: Option<(String, Option<String>)>,
-}
-
-impl LogEnd {
-    fn is_new(&self) -> bool {
-        matches!(self.target, SessionTarget::New { .. })
-    }
+    /// What a model reads up to here, where that is known without reading it.
+    history: Option<Conversation>,
 }
 
 /// The agent of a run, and what its system prompt says in this session.
@@ -63,18 +60,18 @@ struct Voice {
     model: Arc<dyn Model>,
 }
 
-/// What the messages of a session's first append mean to a model.
-fn history_of(events: &[SessionEvent]) -> History {
-    let mut conversation = Conversation::default();
+/// What a run goes on from, where that is known without reading it, and what was written down of it already.
+#[derive(Default)]
+struct Known {
+    history: Option<History>,
+    written: Option<Arc<Written>>,
+}
+
+/// A history that is known, and the message that goes behind it.
+fn history_with(mut conversation: Conversation, events: &[SessionEvent]) -> History {
     for event in events {
-        match event {
-            SessionEvent::HistoryPlanted { messages } => {
-                messages.iter().for_each(|message| conversation.push(message, None));
-            }
-            SessionEvent::MessageAccepted { message, facts, .. } => {
-                conversation.push(message, facts.as_deref())
-            }
-            _ => {}
+        if let SessionEvent::MessageAccepted { message, facts, .. } = event {
+            conversation.push(message, facts.as_deref());
         }
     }
     Arc::new(conversation)
@@ -87,16 +84,17 @@ impl From<&SessionRecord> for LogEnd {
             high_water: record.high_water,
             preface: record.preface.clone(),
             chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
+            history: None,
         }
     }
 }
 
 impl Actor {
-    /// The end of the log of a session that does not exist yet.
-    pub(super) fn no_log(&self) -> LogEnd {
+    /// The end of the log of a session that does not exist yet, but for what the client brought along.
+    pub(super) fn no_log(&self, history: Conversation) -> LogEnd {
         let (workspace, id) = self.name.clone();
         let target = SessionTarget::New { workspace, id };
-        LogEnd { target, high_water: 0, preface: None, chat_model: None }
+        LogEnd { target, high_water: 0, preface: None, chat_model: None, history: Some(history) }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -112,7 +110,7 @@ impl Actor {
     /// Records what led to the run and the run itself in one go, and starts it.
     pub(super) async fn start(
         &mut self,
-        end: &LogEnd,
+        end: LogEnd,
         mut events: Vec<SessionEvent>,
         answers: MessageRef,
         mut options: RunOptions,
@@ -127,7 +125,7 @@ impl Actor {
         }
         let model = choose_model(&self.parts.catalog, &self.name, &options, &agent)?;
         let high_water = end.high_water;
-        let log = self.open_log(end);
+        let log = self.open_log(&end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
         let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
         // A command is no turn of an agent.
@@ -151,7 +149,7 @@ impl Actor {
             metadata.insert(COMMAND.to_owned(), command.fact());
         }
         frame.open(metadata, None).map_err(order)?;
-        let history = end.is_new().then(|| history_of(&events));
+        let history = end.history.map(|history| history_with(history, &events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
             answers: run.answers.clone(),
@@ -162,10 +160,19 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer =
             Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
+        // A long history is written down for the model while it is stored.
+        let ahead = history.as_ref().filter(|history| history.messages().len() >= LONG).map(|history| {
+            let (model, history) = (Arc::clone(&voice.model), Arc::clone(history));
+            tokio::task::spawn_blocking(move || model.write_ahead(history.messages()))
+        });
         writer.append(events, Vec::new()).await?;
+        let written = match ahead {
+            Some(ahead) => ahead.await.ok().flatten().map(Arc::new),
+            None => None,
+        };
         let turn = Turn::new(voice.agent.max_steps);
         let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
-        self.spawn(run, voice, writer, rebuilt, turn, history);
+        self.spawn(run, voice, writer, rebuilt, turn, Known { history, written });
         Ok(viewer)
     }
 
@@ -184,7 +191,6 @@ impl Actor {
         metadata
     }
 
-    /// `history` is what the run goes on from, where it is known without reading it.
     fn spawn(
         &mut self,
         run: RunRecord,
@@ -192,7 +198,7 @@ impl Actor {
         writer: LogWriter,
         rebuilt: Rebuilt,
         turn: Turn,
-        history: Option<History>,
+        known: Known,
     ) {
         let Rebuilt { frame, below, .. } = rebuilt;
         let (raised, raising) = mpsc::channel(RAISED);
@@ -213,13 +219,14 @@ impl Actor {
             options: run.options.clone(),
             system: voice.system.into(),
             history: Arc::default(),
+            written: known.written,
             cancel: cancel.clone(),
         };
         let log = Arc::clone(writer.log());
         let (answers, taken) = mpsc::channel(ANSWERS);
         let mail = Mail::new(answers.clone(), taken, Some(raising));
         let busy = tree.busy();
-        let branch = Branch { answers: run.answers.clone(), history };
+        let branch = Branch { answers: run.answers.clone(), history: known.history };
         let work = lifecycle::run(ctx, branch, writer, frame, turn, mail, busy);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
@@ -266,7 +273,7 @@ impl Actor {
         let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
         let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
-        self.spawn(run, voice, writer, rebuilt, turn, None);
+        self.spawn(run, voice, writer, rebuilt, turn, Known::default());
         Ok(viewer)
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use protocol::{
     MessageId, MessageRef, Part, Role, RunOptions, SessionEvent, UiMessage,
+    planted::TWICE,
     project::chat::{Reading, View},
 };
 use store::{MessageRecord, RunRecord, RunStatus, SessionRecord};
@@ -18,6 +19,7 @@ use crate::{
     agents::AgentDefinition,
     context::{
         command::{self, Command},
+        conversation::Conversation,
         facts,
     },
 };
@@ -48,7 +50,7 @@ impl Actor {
             Placed::New { accepted, answers } => {
                 let command = command::of(&submit.message);
                 let record = self.ready_for(record, command.as_ref()).await?;
-                self.start(&(&record).into(), vec![accepted], answers, options, agent, command).await
+                self.start((&record).into(), vec![accepted], answers, options, agent, command).await
             }
         }
     }
@@ -111,21 +113,29 @@ impl Actor {
         agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
         let Submit { message, earlier, .. } = submit;
-        let earlier = earlier().map_err(EngineError::InvalidMessage)?;
-        let mut seen: std::collections::HashSet<_> = earlier.iter().map(|message| &message.id).collect();
-        if seen.len() != earlier.len() || !seen.insert(&message.id) {
-            return Err(EngineError::InvalidMessage("Two messages have the same id.".to_owned()));
+        let mut conversation = Conversation::default();
+        let mut last: Option<MessageId> = None;
+        let mut twice = false;
+        let planted = earlier
+            .read(|earlier| {
+                conversation.push_planted(earlier);
+                twice |= earlier.id == message.id.as_str();
+                last = Some(MessageId::new(&*earlier.id));
+            })
+            .map_err(EngineError::InvalidMessage)?;
+        if twice {
+            return Err(EngineError::InvalidMessage(TWICE.to_owned()));
         }
-        let parent = earlier.last().map(|message| MessageRef::first(message.id.clone()));
+        let parent = last.map(MessageRef::first);
         let answers = MessageRef::first(message.id.clone());
         let command = command::of(&message);
         let mut events = Vec::new();
-        if !earlier.is_empty() {
-            events.push(SessionEvent::HistoryPlanted { messages: earlier });
+        if !planted.is_empty() {
+            events.push(SessionEvent::HistoryPlanted { messages: planted });
         }
         let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
         events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
-        self.start(&self.no_log(), events, answers, options, agent, command).await
+        self.start(self.no_log(conversation), events, answers, options, agent, command).await
     }
 
     /// Where a new message hangs: where the request says, else behind what the client showed before it, else at

@@ -77,6 +77,7 @@ pub fn conversation(attached: Attached) -> ModelRequest {
         answer: Some(Arc::new(AnswerSchema { name: "plan".to_owned(), schema: json!({ "type": "array" }) })),
         cache_key: Some("session-1".to_owned()),
         purpose: Purpose::Answer,
+        written: None,
     }
 }
 

@@ -61,8 +61,7 @@ async fn ask(model: &dyn Model) -> Result<Answer, ModelError> {
         messages: vec![Arc::new(ModelMessage::User { content: vec![question] })],
         tools: [].into(),
         answer: None,
-        cache_key: None,
-        purpose: Default::default(),
+        ..ModelRequest::default()
     };
     let started = Instant::now();
     let mut stream = model.stream(request);
