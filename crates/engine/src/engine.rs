@@ -49,6 +49,8 @@ pub struct EngineSettings {
     pub hooks: Hooks,
     /// When a conversation that becomes long is compacted.
     pub context: ContextSettings,
+    /// Whether a chat is named by its model after the first answer.
+    pub auto_title: bool,
 }
 
 /// What the engine is made of; everything that differs between production and tests.
@@ -175,6 +177,9 @@ impl Engine {
                  main chat."
                     .to_owned(),
             ));
+        }
+        if let Some(titling) = self.titling(&request).await? {
+            return Ok(titling);
         }
         let name = (request.workspace.clone(), request.session.clone());
         self.ask(name.0, name.1, |reply| Command::Send { request: Box::new(request), reply }).await

@@ -26,6 +26,8 @@ pub enum EngineError {
         "A question waits for an answer in this chat, and it stays. Answer it first, then send the command again."
     )]
     Waiting,
+    #[error("The chat could not be named: {0}.")]
+    NoTitle(String),
     #[error("Too many messages are waiting in this chat; at most {0} can wait.")]
     QueueFull(usize),
     #[error(
@@ -59,6 +61,7 @@ impl EngineError {
             Self::MessageNotFound(_) => ErrorCode::MessageNotFound,
             Self::ApprovalNotFound => ErrorCode::ApprovalNotFound,
             Self::Busy | Self::Waiting => ErrorCode::SessionBusy,
+            Self::NoTitle(_) => ErrorCode::ModelUnavailable,
             Self::QueueFull(_) => ErrorCode::TooManyRequests,
             Self::IdConflict => ErrorCode::IdConflict,
             Self::ApprovalSettled => ErrorCode::ApprovalSettled,

@@ -16,6 +16,7 @@ mod session;
 mod shelf;
 mod sub_chat;
 mod system;
+mod title;
 mod usage;
 
 pub use compact::CompactOutcome;

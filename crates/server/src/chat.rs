@@ -8,6 +8,7 @@ mod parse;
 pub(crate) mod post;
 pub(crate) mod resume;
 pub(crate) mod stop;
+pub(crate) mod title;
 
 use axum::{
     Extension, Json,
@@ -51,9 +52,12 @@ pub(crate) async fn dispatch(
         (&Method::POST, "branch") => branch::branch(&state, principal, session, request).await,
         (&Method::GET, "branches") => branch::branches(&state, &principal, &session).await,
         (&Method::POST, "compact") => compact::compact(&state, principal, session, request).await,
-        (_, "stream" | "messages" | "queue" | "stop" | "message" | "branch" | "branches" | "compact") => {
-            Ok(wrong_method(method).await.into_response())
-        }
+        (&Method::POST, "title") => title::title(&state, &principal, &session, request).await,
+        (
+            _,
+            "stream" | "messages" | "queue" | "stop" | "message" | "branch" | "branches" | "compact"
+            | "title",
+        ) => Ok(wrong_method(method).await.into_response()),
         _ => Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")),
     }
 }

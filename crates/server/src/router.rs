@@ -19,6 +19,7 @@ pub fn router(state: ServerState) -> Router {
         //   POST …/{id}/stop      chat/stop.rs       POST …/{id}/branch    chat/branch.rs
         //   POST …/{id}/message   chat/message.rs    GET  …/{id}/queue     chat.rs
         //   POST …/{id}/compact   chat/compact.rs    GET  …/{id}/branches  chat/branch.rs
+        //   POST …/{id}/title     chat/title.rs
         .route("/api/chat/{*rest}", any(chat::dispatch))
         .route(
             "/api/approvals/{id}",

@@ -4,7 +4,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use protocol::{ApprovalId, MessageId, MessageRef, RunEnd, Seq, WhenBusy};
+use protocol::{ApprovalId, MessageId, MessageRef, RunEnd, Seq, SessionEvent, WhenBusy};
 use store::{FrameRecord, RunRecord, RunStatus, SessionRecord, StoreError};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -25,6 +25,7 @@ use crate::{
     context::command,
     engine::Parts,
     run::{call_tools::LiveAnswer, lifecycle::Left, tree::Tree},
+    title,
 };
 
 /// How many messages may wait behind a run.
@@ -77,6 +78,10 @@ pub(crate) enum Command {
     Delete {
         reply: Reply<()>,
     },
+    /// Writes down what concerns the session itself.
+    Note {
+        events: Vec<SessionEvent>,
+    },
     /// Take up what a crash left.
     Recover,
 }
@@ -112,6 +117,8 @@ pub(super) struct Live {
     pub(super) cancel: CancellationToken,
     pub(super) answers: mpsc::Sender<Box<LiveAnswer>>,
     pub(super) tree: Arc<Tree>,
+    /// Whether it may give the session its first answer.
+    pub(super) is_first: bool,
     pub(super) task: JoinHandle<Left>,
 }
 
@@ -180,7 +187,9 @@ async fn ended(live: &mut Option<Live>) -> Vec<LiveAnswer> {
 
 impl Actor {
     async fn run_ended(&mut self, left: Vec<LiveAnswer>) {
-        self.live = None;
+        if self.live.take().is_some_and(|live| live.is_first && live.log.is_over()) {
+            title::after_first_answer(&self.parts, &self.name);
+        }
         if !self.stops.is_empty() {
             let stopped = self.was_stopped().await;
             for reply in self.stops.drain(..) {
@@ -229,6 +238,11 @@ impl Actor {
                 drop(reply.send(self.choose_branch(&at, revision).await));
             }
             Command::Delete { reply } => drop(reply.send(self.delete().await)),
+            Command::Note { events } => {
+                if let Err(error) = self.note(events).await {
+                    tracing::warn!(%error, "something beside a run could not be written down");
+                }
+            }
             Command::Recover => {
                 if let Err(error) = self.recover().await {
                     tracing::error!(%error, "a run could not be taken up again");

@@ -51,6 +51,8 @@ pub(super) struct LogEnd {
     chat_model: Option<(String, Option<String>)>,
     /// What a model reads up to here, where that is known without reading it.
     history: Option<Conversation>,
+    /// Whether it may be without a title.
+    is_young: bool,
 }
 
 /// The agent of a run, and what its system prompt says in this session.
@@ -65,6 +67,15 @@ struct Voice {
 struct Known {
     history: Option<History>,
     written: Option<Arc<Written>>,
+    /// The session may have no answer yet.
+    is_first: bool,
+}
+
+/// A session with so many messages may be without a title because its first answers failed.
+const YOUNG: u64 = 4;
+
+fn is_young(record: &SessionRecord) -> bool {
+    !record.is_titled && record.message_count <= YOUNG
 }
 
 /// A history that is known, and the message that goes behind it.
@@ -85,6 +96,7 @@ impl From<&SessionRecord> for LogEnd {
             preface: record.preface.clone(),
             chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
             history: None,
+            is_young: is_young(record),
         }
     }
 }
@@ -94,7 +106,14 @@ impl Actor {
     pub(super) fn no_log(&self, history: Conversation) -> LogEnd {
         let (workspace, id) = self.name.clone();
         let target = SessionTarget::New { workspace, id };
-        LogEnd { target, high_water: 0, preface: None, chat_model: None, history: Some(history) }
+        LogEnd {
+            target,
+            high_water: 0,
+            preface: None,
+            chat_model: None,
+            history: Some(history),
+            is_young: true,
+        }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -145,10 +164,11 @@ impl Actor {
         };
         let mut frame = Frame::new(run.message.clone());
         let mut metadata = self.start_metadata(&voice.agent, &*voice.model);
-        if let Some(command) = command {
+        if let Some(command) = &command {
             metadata.insert(COMMAND.to_owned(), command.fact());
         }
         frame.open(metadata, None).map_err(order)?;
+        let is_first = end.is_young && command.is_none();
         let history = end.history.map(|history| history_with(history, &events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -172,7 +192,7 @@ impl Actor {
         };
         let turn = Turn::new(voice.agent.max_steps);
         let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
-        self.spawn(run, voice, writer, rebuilt, turn, Known { history, written });
+        self.spawn(run, voice, writer, rebuilt, turn, Known { history, written, is_first });
         Ok(viewer)
     }
 
@@ -230,7 +250,8 @@ impl Actor {
         let work = lifecycle::run(ctx, branch, writer, frame, turn, mail, busy);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
-        self.live = Some(Live { run, log, cancel, answers, tree, task });
+        let is_first = known.is_first && self.parts.settings.auto_title;
+        self.live = Some(Live { run, log, cancel, answers, tree, is_first, task });
     }
 
     /// Takes a run that left memory up again; `before` is written ahead of the moment it goes on.
@@ -273,7 +294,8 @@ impl Actor {
         let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
         let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
         let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
-        self.spawn(run, voice, writer, rebuilt, turn, Known::default());
+        let known = Known { is_first: is_young(record), ..Known::default() };
+        self.spawn(run, voice, writer, rebuilt, turn, known);
         Ok(viewer)
     }
 

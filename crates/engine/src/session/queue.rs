@@ -188,7 +188,11 @@ impl Actor {
     }
 
     async fn leave_queue(&self, ids: Vec<MessageId>, why: QueueExit) -> Result<(), EngineError> {
-        let events = ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why }).collect();
+        self.note(ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why }).collect()).await
+    }
+
+    /// Appends what concerns the session itself, beside a run or without one.
+    pub(super) async fn note(&self, events: Vec<SessionEvent>) -> Result<(), EngineError> {
         if let Some(live) = &self.live {
             return Ok(live.log.note(events).await?);
         }

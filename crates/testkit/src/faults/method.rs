@@ -6,6 +6,7 @@ pub enum Method {
     SessionByKey,
     Sessions,
     RenameSession,
+    TitleSession,
     ChooseBranch,
     DeleteSession,
     Message,
@@ -44,11 +45,12 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
         Self::RenameSession,
+        Self::TitleSession,
         Self::ChooseBranch,
         Self::DeleteSession,
         Self::Message,
@@ -92,6 +94,7 @@ impl Method {
             Self::Session
             | Self::Sessions
             | Self::RenameSession
+            | Self::TitleSession
             | Self::ChooseBranch
             | Self::DeleteSession
             | Self::Message
