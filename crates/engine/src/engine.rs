@@ -24,7 +24,7 @@ use tools::Limits;
 
 use crate::{
     EngineError,
-    agents::{AgentRegistry, kit::Kits},
+    agents::{AgentRegistry, WorkspaceTools, kit::Kits},
     context::cache::Histories,
     hooks::Hooks,
     run::{compact::ContextSettings, tree::TreeLimits},
@@ -51,6 +51,8 @@ pub struct EngineSettings {
     pub context: ContextSettings,
     /// Whether a chat is named by its model after the first answer.
     pub auto_title: bool,
+    /// What the agents of a workspace may use, where that is limited.
+    pub workspace_tools: WorkspaceTools,
 }
 
 /// What the engine is made of; everything that differs between production and tests.
@@ -119,7 +121,8 @@ impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let tool = |name: &str| parts.tools.get(name).map(|tool| tool.spec().clone());
         let tool_specs = parts.tools.names().filter_map(tool).collect();
-        let agents = Arc::new(AgentRegistry::new(parts.tools.names()));
+        let agents =
+            Arc::new(AgentRegistry::new(parts.tools.names(), parts.settings.workspace_tools.clone()));
         let parts = Arc::new(Parts {
             store: parts.store,
             catalog: parts.catalog,

@@ -8,6 +8,7 @@ pub mod agents;
 mod artifacts;
 mod compact;
 mod context;
+mod definitions;
 mod engine;
 mod error;
 pub mod hooks;
@@ -20,6 +21,7 @@ mod title;
 mod usage;
 
 pub use compact::CompactOutcome;
+pub use definitions::{AgentChange, Defined};
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};
 pub use error::EngineError;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};

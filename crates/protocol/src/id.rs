@@ -70,6 +70,8 @@ id! {
     ApprovalId = "apr_";
     /// A file that was made: 128 random bits.
     ArtifactId = "art_";
+    /// An agent that a workspace defined.
+    AgentId = "agt_";
 }
 
 impl WorkspaceId {

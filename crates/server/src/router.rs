@@ -27,6 +27,15 @@ pub fn router(state: ServerState) -> Router {
         )
         .route("/api/approvals", get(rest::approvals::list).fallback(wrong_method))
         .route("/api/about", get(rest::about::show).fallback(wrong_method))
+        .route("/api/agents", get(rest::agents::list).post(rest::agents::define).fallback(wrong_method))
+        .route(
+            "/api/agents/{id}",
+            get(rest::agents::show)
+                .put(rest::agents::replace)
+                .patch(rest::agents::amend)
+                .delete(rest::agents::remove)
+                .fallback(wrong_method),
+        )
         .route("/api/sessions", get(rest::sessions::list).fallback(wrong_method))
         .route(
             "/api/sessions/{id}",

@@ -42,6 +42,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
             ..EngineSettings::default()
         },
     });
+    engine.load_agents().await.context("cannot read the agents of the database")?;
     let settings = ServerSettings {
         auth: config.auth,
         hosts: config.hosts.clone(),

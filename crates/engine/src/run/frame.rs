@@ -5,6 +5,7 @@
 //! is what the events say: a frame is rebuilt by applying the log.
 
 mod compaction;
+mod questions;
 
 use std::collections::{HashMap, HashSet};
 
@@ -282,52 +283,6 @@ impl Frame {
         }
         let message = self.id();
         self.put(SessionEvent::ToolSettled { message, call: call.clone(), outcome })
-    }
-
-    pub(crate) fn ask(&mut self, approval: ApprovalId, call: ToolCall) -> Result<(), FoldError> {
-        let message = self.id();
-        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: false })
-    }
-
-    /// A sub-agent's question, in a step of its own; the call gets another id if its own is taken here.
-    pub(crate) fn raise(
-        &mut self,
-        approval: ApprovalId,
-        mut call: ToolCall,
-        from: &MessageId,
-        agent: &str,
-        ids: &dyn IdSource,
-    ) -> Result<(), FoldError> {
-        self.finish_step()?;
-        let original = call.id.clone();
-        if self.calls.contains(&call.id) {
-            call.id = ids.tool_call();
-        }
-        self.note(
-            RAISED_CALLS,
-            json!({ call.id.as_str(): { "agentName": agent, "messageId": from, "toolCallId": original } }),
-        )?;
-        self.request(call.clone(), None)?;
-        let message = self.id();
-        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: true })?;
-        self.finish_step()
-    }
-
-    /// The call that stands here for a sub-agent's question.
-    pub(crate) fn raised_call(&self, approval: &ApprovalId) -> Option<ToolCallId> {
-        self.raised.get(approval).cloned()
-    }
-
-    pub(crate) fn answer(
-        &mut self,
-        approval: ApprovalId,
-        approved: bool,
-        reason: Option<String>,
-        withdrawn: bool,
-    ) -> Result<(), FoldError> {
-        let message = self.id();
-        let raised = self.raised.contains_key(&approval);
-        self.put(SessionEvent::ApprovalAnswered { message, approval, approved, reason, withdrawn, raised })
     }
 
     /// The run waits for a person.

@@ -293,7 +293,7 @@ impl Actor {
 
     /// Nothing is running: do what the request says.
     async fn send(&mut self, request: SendRequest) -> Result<Viewer, EngineError> {
-        let agent = self.main_agent(request.options.agent_id.as_deref())?;
+        let agent = self.main_agent(&request.options)?;
         let mut record = self.record().await?;
         if matches!(record, Some(SessionRecord { last_run: Some((_, RunStatus::Running)), .. })) {
             // Left behind by a store that failed.

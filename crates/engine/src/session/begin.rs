@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use models::{Model, Written};
+use models::{ChoiceError, Model, Written};
 use protocol::{
-    FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
+    AgentKind, FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
@@ -18,7 +18,10 @@ use super::{
 };
 use crate::{
     EngineError,
-    agents::AgentDefinition,
+    agents::{
+        AgentDefinition,
+        kit::{Kit, Scene},
+    },
     context::{
         cache::History,
         command::{COMMAND, Command},
@@ -58,6 +61,7 @@ pub(super) struct LogEnd {
 /// The agent of a run, and what its system prompt says in this session.
 struct Voice {
     agent: Arc<AgentDefinition>,
+    kit: Arc<Kit>,
     system: String,
     model: Arc<dyn Model>,
 }
@@ -76,6 +80,13 @@ const YOUNG: u64 = 4;
 
 fn is_young(record: &SessionRecord) -> bool {
     !record.is_titled && record.message_count <= YOUNG
+}
+
+/// Writes a long history down for the model, on a thread of its own.
+async fn write_ahead(model: &Arc<dyn Model>, history: Option<&History>) -> Option<Arc<Written>> {
+    let history = history.filter(|history| history.messages().len() >= LONG)?;
+    let (model, history) = (Arc::clone(model), Arc::clone(history));
+    tokio::task::spawn_blocking(move || model.write_ahead(history.messages())).await.ok()?.map(Arc::new)
 }
 
 /// A history that is known, and the message that goes behind it.
@@ -152,7 +163,7 @@ impl Actor {
             let (agent, text) = (agent.name.clone(), preface.text.clone());
             events.push(SessionEvent::PrefaceWritten { agent, text });
         }
-        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
+        let voice = self.voice(agent, model, &options, &preface.text)?;
         let run = RunRecord {
             id: self.parts.ids.run(),
             message: self.parts.ids.message(),
@@ -180,25 +191,57 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer =
             Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
-        // A long history is written down for the model while it is stored.
-        let ahead = history.as_ref().filter(|history| history.messages().len() >= LONG).map(|history| {
-            let (model, history) = (Arc::clone(&voice.model), Arc::clone(history));
-            tokio::task::spawn_blocking(move || model.write_ahead(history.messages()))
-        });
-        writer.append(events, Vec::new()).await?;
-        let written = match ahead {
-            Some(ahead) => ahead.await.ok().flatten().map(Arc::new),
-            None => None,
-        };
+        // In this order: the history is on its way to the disk while it is written down for the model.
+        let (stored, written) =
+            tokio::join!(writer.append(events, Vec::new()), write_ahead(&voice.model, history.as_ref()));
+        stored?;
         let turn = Turn::new(voice.agent.max_steps);
-        let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
-        self.spawn(run, voice, writer, rebuilt, turn, Known { history, written, is_first });
+        self.spawn(run, voice, writer, Rebuilt::fresh(frame), turn, Known { history, written, is_first });
         Ok(viewer)
     }
 
-    pub(super) fn main_agent(&self, name: Option<&str>) -> Result<Arc<AgentDefinition>, EngineError> {
-        let agent = self.parts.agents.main(&self.name.0, name);
-        agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))
+    /// The agent that a request is for; it must be usable where the request comes from.
+    pub(super) fn main_agent(&self, options: &RunOptions) -> Result<Arc<AgentDefinition>, EngineError> {
+        let agent = self.parts.agents.main(&self.name.0, options.agent_id.as_deref());
+        let agent = agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))?;
+        if agent.fits(options.mode.as_deref(), options.page_id.as_deref()) {
+            Ok(agent)
+        } else {
+            Err(EngineError::InvalidMessage(format!(
+                "The agent \"{}\" cannot be used in this mode or on this page.",
+                agent.name
+            )))
+        }
+    }
+
+    fn voice(
+        &self,
+        agent: Arc<AgentDefinition>,
+        model: Arc<dyn Model>,
+        options: &RunOptions,
+        preface: &str,
+    ) -> Result<Voice, EngineError> {
+        let workspace = &self.name.0;
+        let kit = self.parts.kits.of(&self.parts, &agent, Scene::of(workspace, options));
+        let system = prompt::system(&agent, &kit, workspace, options, None, preface);
+        Ok(Voice { agent, kit, system: system.map_err(EngineError::InvalidMessage)?, model })
+    }
+
+    /// The agent of a run that goes on. One that is gone, or cannot be used any more, ends the run with the reason
+    /// instead of leaving it for ever.
+    fn voice_again(&self, record: &SessionRecord, options: &RunOptions) -> Result<Voice, EngineError> {
+        let found = self.main_agent(options).and_then(|agent| {
+            let preface = preface::of_run(record.preface.as_ref(), &agent, options);
+            let model = choose_model(&self.parts.catalog, &self.name, options, &agent)
+                .unwrap_or_else(|error| Arc::new(Gone(error)));
+            self.voice(agent, model, options, &preface.text)
+        });
+        found.or_else(|error| {
+            let name = options.agent_id.as_deref().unwrap_or("general");
+            let agent = Arc::new(AgentDefinition::bare(AgentKind::Main, name, "You are gone."));
+            let model = Arc::new(Gone(ChoiceError::Unknown(error.to_string())));
+            self.voice(agent, model, options, "")
+        })
     }
 
     fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
@@ -220,19 +263,18 @@ impl Actor {
         turn: Turn,
         known: Known,
     ) {
-        let Rebuilt { frame, below, .. } = rebuilt;
+        let Rebuilt { frame, below, hub, .. } = rebuilt;
         let (raised, raising) = mpsc::channel(RAISED);
-        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, raised);
+        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, hub, raised);
         tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
         tree.revive(below);
-        let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
         let cancel = self.parts.runs.child_token();
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
             workspace: self.name.0.clone(),
             run: run.id.clone(),
             post: Arc::new(Post::root(&voice.agent, run.message.clone())),
-            kit,
+            kit: voice.kit,
             tree: Arc::clone(&tree),
             agent: voice.agent,
             model: voice.model,
@@ -262,11 +304,9 @@ impl Actor {
         why: Why,
         before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
-        let agent = self.main_agent(run.options.agent_id.as_deref())?;
-        let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
-        let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
-            .unwrap_or_else(|error| Arc::new(Gone(error)));
+        let voice = self.voice_again(record, &run.options)?;
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        rebuilt.unshown.show(&mut rebuilt.frame, &*self.parts.ids).map_err(order)?;
         before(&mut rebuilt).map_err(order)?;
         let mut events = Vec::new();
         for Revived { frame, .. } in &mut rebuilt.below {
@@ -292,8 +332,7 @@ impl Actor {
         }
         writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
         let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
-        let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
-        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
+        let turn = Turn::resume(voice.agent.max_steps, rebuilt.frame.steps(), calls);
         let known = Known { is_first: is_young(record), ..Known::default() };
         self.spawn(run, voice, writer, rebuilt, turn, known);
         Ok(viewer)
@@ -320,7 +359,9 @@ impl Actor {
             _ => return Ok(false),
         };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
-        let Rebuilt { mut frame, below, .. } = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let Rebuilt { mut frame, below, mut unshown, .. } = rebuilt;
+        unshown.show(&mut frame, &*self.parts.ids).map_err(order)?;
         let (why, frame_end) = match end {
             RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
             RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),

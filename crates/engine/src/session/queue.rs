@@ -81,7 +81,7 @@ impl Actor {
         if waiting.len() >= WAITING {
             return Err(EngineError::QueueFull(WAITING));
         }
-        self.main_agent(options.agent_id.as_deref())?;
+        self.main_agent(&options)?;
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
         let Some(live) = &self.live else { return Err(EngineError::Busy) };
         let after = submit.after.clone().filter(|after| {
@@ -150,7 +150,7 @@ impl Actor {
         record: SessionRecord,
         queued: QueuedMessage,
     ) -> Result<Viewer, EngineError> {
-        let agent = self.main_agent(queued.options.agent_id.as_deref())?;
+        let agent = self.main_agent(&queued.options)?;
         let id = queued.id().clone();
         let QueuedMessage { message, edits, after, options } = queued;
         let submit = Submit { message, edits, after, earlier: Unread::default() };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::{
     Reply, TestApp, calls,
     models::{ModelMessage, ModelRequest, Scripted, UserContent},
-    protocol::{AgentKind, ToolState, UiMessage, WorkspaceId},
+    protocol::{AgentKind, AgentSource, ToolState, UiMessage, WorkspaceId},
     says,
 };
 
@@ -38,6 +38,18 @@ impl Cast {
         })
     }
 
+    /// The same, but how far each agent is stands in its request alone: one cast for any number of chats.
+    pub fn model_by_request(self) -> Scripted {
+        let parts = self.parts;
+        Scripted::choosing(move |request| {
+            let task = task_of(request, &parts);
+            let said = |message: &ModelMessage| matches!(message, ModelMessage::Assistant { .. });
+            let newest = request.messages.iter().rev().take_while(|message| !is_task(message, &task));
+            let step = newest.filter(|message| said(message)).count();
+            parts.get(&task).and_then(|replies| replies.get(step)).cloned().unwrap_or_default()
+        })
+    }
+
     pub async fn start(self) -> TestApp {
         TestApp::builder().script(self.model()).start().await
     }
@@ -56,6 +68,11 @@ fn task_of(request: &ModelRequest, parts: &HashMap<String, Vec<Reply>>) -> Strin
     texts.next().unwrap_or_default()
 }
 
+fn is_task(message: &ModelMessage, task: &str) -> bool {
+    let is = |content: &UserContent| matches!(content, UserContent::Text(text) if text == task);
+    matches!(message, ModelMessage::User { content } if content.iter().any(is))
+}
+
 /// A call of the `sub-agent` tool.
 pub fn hands(call: &str, name: &str, task: &str) -> Reply {
     calls(call, "sub-agent", json!({ "name": name, "task": task }))
@@ -70,6 +87,7 @@ pub fn sub(name: &str, may_call: &[&str]) -> AgentDefinition {
     agent.tools = ["time-now", "conf_echo", "conf_fail", "conf_approve"].map(str::to_owned).to_vec();
     agent.allowed_sub_agents = may_call.iter().map(|name| (*name).to_owned()).collect();
     agent.workspace = Some(here());
+    agent.source = AgentSource::Database;
     agent
 }
 

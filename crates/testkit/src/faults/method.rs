@@ -42,10 +42,16 @@ pub enum Method {
     SearchSessions,
     Waiting,
     BranchPoints,
+    Definitions,
+    WorkspacesWithDefinitions,
+    Definition,
+    AddDefinition,
+    ChangeDefinition,
+    RemoveDefinition,
 }
 
 impl Method {
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 46] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -86,6 +92,12 @@ impl Method {
         Self::SearchSessions,
         Self::Waiting,
         Self::BranchPoints,
+        Self::Definitions,
+        Self::WorkspacesWithDefinitions,
+        Self::Definition,
+        Self::AddDefinition,
+        Self::ChangeDefinition,
+        Self::RemoveDefinition,
     ];
 
     /// Those that serving a chat calls; the rest belongs to other commands or to the start of the process.
@@ -130,7 +142,13 @@ impl Method {
             | Self::PinnedSessions
             | Self::SearchSessions
             | Self::Waiting
-            | Self::BranchPoints => false,
+            | Self::BranchPoints
+            | Self::Definitions
+            | Self::WorkspacesWithDefinitions
+            | Self::Definition
+            | Self::AddDefinition
+            | Self::ChangeDefinition
+            | Self::RemoveDefinition => false,
         }
     }
 }
