@@ -6,3 +6,4 @@ pub(crate) mod facts;
 pub(crate) mod history;
 pub(crate) mod preface;
 pub(crate) mod prompt;
+pub(crate) mod texts;

@@ -25,7 +25,7 @@ use tools::Limits;
 use crate::{
     EngineError,
     agents::{AgentRegistry, WorkspaceTools, kit::Kits},
-    context::cache::Histories,
+    context::{cache::Histories, texts::Texts},
     hooks::Hooks,
     run::tree::TreeLimits,
     session::{
@@ -74,6 +74,7 @@ pub(crate) struct Parts {
     pub(crate) settings: EngineSettings,
     pub(crate) flusher: Arc<Flusher>,
     pub(crate) histories: Histories,
+    pub(crate) texts: Texts,
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
     /// No new work is taken.
@@ -131,6 +132,7 @@ impl Engine {
             settings: parts.settings,
             flusher: Arc::default(),
             histories: Histories::default(),
+            texts: Texts::default(),
             sessions: Registry::default(),
             tasks: TaskTracker::new(),
             ending: CancellationToken::new(),

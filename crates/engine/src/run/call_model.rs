@@ -171,7 +171,7 @@ fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints:
     turn.extend(prompt::hint(offer));
     messages.extend(turn.into_iter().map(Arc::new));
     ModelRequest {
-        system: run.system.to_string(),
+        system: Arc::clone(&run.system),
         messages,
         tools: inline::equipped(run, frame),
         answer: None,

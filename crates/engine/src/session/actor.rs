@@ -282,7 +282,7 @@ impl Actor {
         let mut record = self.record().await?;
         if matches!(record, Some(SessionRecord { last_run: Some((_, RunStatus::Running)), .. })) {
             // Left behind by a store that failed.
-            self.recover().await?;
+            Box::pin(self.recover()).await?;
             if let Some(live) = &self.live {
                 return self.join_live(live, &request).await?.ok_or(EngineError::Busy);
             }
@@ -291,7 +291,7 @@ impl Actor {
         if !self.queue.backlog && record.as_ref().is_some_and(|record| record.queued > 0) {
             // The same: what waits comes first.
             self.queue.backlog = true;
-            self.begin_next().await;
+            Box::pin(self.begin_next()).await;
             if let Some(live) = &self.live {
                 return self.join_live(live, &request).await?.ok_or(EngineError::Busy);
             }
@@ -311,11 +311,11 @@ impl Actor {
                 let record = record.ok_or(EngineError::SessionNotFound)?;
                 let answers = self.user_message(&record, at.or(last_id)).await?;
                 let record = self.ready(record).await?;
-                self.start((&record).into(), Vec::new(), answers, request.options, agent).await
+                Box::pin(self.start((&record).into(), Vec::new(), answers, request.options, agent)).await
             }
             SendKind::Continue { message, answers, outputs } => {
                 let record = record.ok_or(EngineError::SessionNotFound)?;
-                self.go_on(&record, &message, answers, outputs).await
+                Box::pin(self.go_on(&record, &message, answers, outputs)).await
             }
         }
     }

@@ -45,7 +45,7 @@ impl Actor {
             Placed::Again(user) => self.replay(&record, &user).await,
             Placed::New { accepted, answers } => {
                 let record = self.ready(record).await?;
-                self.start((&record).into(), vec![accepted], answers, options, agent).await
+                Box::pin(self.start((&record).into(), vec![accepted], answers, options, agent)).await
             }
         }
     }
@@ -117,7 +117,7 @@ impl Actor {
         }
         let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
         events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
-        self.start(self.no_log(history), events, answers, options, agent).await
+        Box::pin(self.start(self.no_log(history), events, answers, options, agent)).await
     }
 
     /// Where a new message hangs: where the request says, else behind what the client showed before it, else at
