@@ -11,4 +11,5 @@ pub(crate) mod history;
 pub(crate) mod measure;
 pub(crate) mod preface;
 pub(crate) mod prompt;
+pub(crate) mod texts;
 pub(crate) mod transcript;

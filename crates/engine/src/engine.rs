@@ -25,7 +25,7 @@ use tools::Limits;
 use crate::{
     EngineError,
     agents::{AgentRegistry, WorkspaceTools, kit::Kits},
-    context::cache::Histories,
+    context::{cache::Histories, texts::Texts},
     hooks::Hooks,
     run::{compact::ContextSettings, tree::TreeLimits},
     session::{
@@ -78,6 +78,7 @@ pub(crate) struct Parts {
     pub(crate) settings: EngineSettings,
     pub(crate) flusher: Arc<Flusher>,
     pub(crate) histories: Histories,
+    pub(crate) texts: Texts,
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
     /// No new work is taken.
@@ -135,6 +136,7 @@ impl Engine {
             settings: parts.settings,
             flusher: Arc::default(),
             histories: Histories::default(),
+            texts: Texts::default(),
             sessions: Registry::default(),
             tasks: TaskTracker::new(),
             ending: CancellationToken::new(),

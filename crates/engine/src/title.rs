@@ -124,7 +124,7 @@ fn request(conversation: &str, wish: &str) -> ModelRequest {
         text.push_str(&format!(" The person asks for this in particular: {wish}"));
     }
     ModelRequest {
-        system: SYSTEM.to_owned(),
+        system: SYSTEM.into(),
         messages: vec![Arc::new(ModelMessage::User { content: vec![UserContent::Text(text)] })],
         purpose: Purpose::Title,
         ..ModelRequest::default()

@@ -55,7 +55,8 @@ impl Written {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
-    pub system: String,
+    /// Shared by all sessions that begin alike.
+    pub system: Arc<str>,
     /// Shared with the calls before and after: a long history is not copied for each call.
     pub messages: Vec<Arc<ModelMessage>>,
     pub tools: Arc<[ToolSpec]>,

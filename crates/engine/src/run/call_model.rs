@@ -196,7 +196,7 @@ fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints:
     let (mut messages, bytes) = run.history.sent(frame.message());
     messages.extend(hints.iter().cloned().map(prompt::facts).chain(prompt::hint(offer)).map(Arc::new));
     let request = ModelRequest {
-        system: run.system.to_string(),
+        system: Arc::clone(&run.system),
         messages,
         tools: inline::equipped(run, frame),
         answer: None,

@@ -204,7 +204,7 @@ async fn begin(
     run.written = None;
     run.cancel = cancel.clone();
     run.model = model;
-    run.system = system.into();
+    run.system = run.parts.texts.share(system);
     run.agent = Arc::new(agent);
 
     let asked: HashMap<_, _> = frame

@@ -95,7 +95,7 @@ fn request(conversation: &str, tokens: u64, wish: &str) -> ModelRequest {
          counts.{wish}"
     );
     ModelRequest {
-        system: SYSTEM.to_owned(),
+        system: SYSTEM.into(),
         messages: vec![Arc::new(ModelMessage::User { content: vec![UserContent::Text(text)] })],
         purpose: Purpose::Summary,
         ..ModelRequest::default()

@@ -297,7 +297,7 @@ impl Actor {
         let mut record = self.record().await?;
         if matches!(record, Some(SessionRecord { last_run: Some((_, RunStatus::Running)), .. })) {
             // Left behind by a store that failed.
-            self.recover().await?;
+            Box::pin(self.recover()).await?;
             if let Some(live) = &self.live {
                 return self.join_live(live, &request).await?.ok_or(EngineError::Busy);
             }
@@ -306,7 +306,7 @@ impl Actor {
         if !self.queue.backlog && record.as_ref().is_some_and(|record| record.queued > 0) {
             // The same: what waits comes first.
             self.queue.backlog = true;
-            self.begin_next().await;
+            Box::pin(self.begin_next()).await;
             if let Some(live) = &self.live {
                 return self.join_live(live, &request).await?.ok_or(EngineError::Busy);
             }
@@ -328,11 +328,12 @@ impl Actor {
                 let stored = self.parts.store.message(record.key, &answers.id).await?;
                 let command = stored.and_then(|stored| command::of(&stored.message().ok()?));
                 let record = self.ready_for(record, command.as_ref()).await?;
-                self.start((&record).into(), Vec::new(), answers, request.options, agent, command).await
+                Box::pin(self.start((&record).into(), Vec::new(), answers, request.options, agent, command))
+                    .await
             }
             SendKind::Continue { message, answers, outputs } => {
                 let record = record.ok_or(EngineError::SessionNotFound)?;
-                self.go_on(&record, &message, answers, outputs).await
+                Box::pin(self.go_on(&record, &message, answers, outputs)).await
             }
         }
     }

@@ -62,7 +62,7 @@ pub(super) struct LogEnd {
 struct Voice {
     agent: Arc<AgentDefinition>,
     kit: Arc<Kit>,
-    system: String,
+    system: Arc<str>,
     model: Arc<dyn Model>,
 }
 
@@ -224,7 +224,8 @@ impl Actor {
         let workspace = &self.name.0;
         let kit = self.parts.kits.of(&self.parts, &agent, Scene::of(workspace, options));
         let system = prompt::system(&agent, &kit, workspace, options, None, preface);
-        Ok(Voice { agent, kit, system: system.map_err(EngineError::InvalidMessage)?, model })
+        let system = self.parts.texts.share(system.map_err(EngineError::InvalidMessage)?);
+        Ok(Voice { agent, kit, system, model })
     }
 
     /// The agent of a run that goes on. One that is gone, or cannot be used any more, ends the run with the reason
@@ -279,7 +280,7 @@ impl Actor {
             agent: voice.agent,
             model: voice.model,
             options: run.options.clone(),
-            system: voice.system.into(),
+            system: voice.system,
             history: Arc::default(),
             written: known.written,
             cancel: cancel.clone(),

@@ -50,7 +50,7 @@ impl Actor {
             Placed::New { accepted, answers } => {
                 let command = command::of(&submit.message);
                 let record = self.ready_for(record, command.as_ref()).await?;
-                self.start((&record).into(), vec![accepted], answers, options, agent, command).await
+                Box::pin(self.start((&record).into(), vec![accepted], answers, options, agent, command)).await
             }
         }
     }
@@ -135,7 +135,7 @@ impl Actor {
         }
         let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
         events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
-        self.start(self.no_log(conversation), events, answers, options, agent, command).await
+        Box::pin(self.start(self.no_log(conversation), events, answers, options, agent, command)).await
     }
 
     /// Where a new message hangs: where the request says, else behind what the client showed before it, else at
