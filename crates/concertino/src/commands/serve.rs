@@ -35,7 +35,12 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         tools,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
-        settings: EngineSettings { profile: config.profile, ..EngineSettings::default() },
+        settings: EngineSettings {
+            profile: config.profile,
+            context: config.context,
+            auto_title: config.auto_title,
+            ..EngineSettings::default()
+        },
     });
     engine.load_agents().await.context("cannot read the agents of the database")?;
     let settings = ServerSettings {
