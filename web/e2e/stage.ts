@@ -52,7 +52,8 @@ export class Stage {
 
   async startServer(): Promise<void> {
     const model: Record<string, string> = this.upstream
-      ? { OPENAI_BASE_URL: this.upstream.url, OPENAI_API_KEY: 'no-key', OPENAI_MODEL: 'script' }
+      ? // A script has an answer to every message, but no names for chats.
+        { OPENAI_BASE_URL: this.upstream.url, OPENAI_API_KEY: 'no-key', OPENAI_MODEL: 'script', CONCERTINO_AUTO_TITLE: 'off' }
       : { CONCERTINO_MODEL: 'demo/rules' }
     this.#server = spawn(BINARY, ['serve'], {
       stdio: ['ignore', 'ignore', 'inherit'],
