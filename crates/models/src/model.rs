@@ -9,6 +9,8 @@ use futures::stream::BoxStream;
 use protocol::{FinishReason, Price, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
 use serde_json::Value;
 
+use crate::params::Params;
+
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 pub trait Model: Send + Sync {
@@ -33,6 +35,8 @@ pub struct ModelRequest {
     pub answer: Option<Arc<AnswerSchema>>,
     /// The same for all calls that begin alike, so that a provider finds what it has in its cache.
     pub cache_key: Option<String>,
+    /// Under our names, see [`crate::params`]; what the model has no word for is left out.
+    pub params: Arc<Params>,
 }
 
 /// Structured output: what the text of an answer must look like.

@@ -149,6 +149,10 @@ impl Checker<'_> {
                 }
             }
             self.resolves("model", &model.name(), checked);
+            for wrong in self.catalog.param_problems(&model.name(), &model.params) {
+                let path = format!("model.params.{}", wrong.key);
+                checked.add(&path, "bad_param", wrong.message, wrong.fix);
+            }
         }
         for (at, name) in fields.fallback.iter().enumerate() {
             self.resolves(&format!("fallback[{at}]"), name, checked);

@@ -76,6 +76,7 @@ pub fn conversation(attached: Attached) -> ModelRequest {
         .into(),
         answer: Some(Arc::new(AnswerSchema { name: "plan".to_owned(), schema: json!({ "type": "array" }) })),
         cache_key: Some("session-1".to_owned()),
+        ..ModelRequest::default()
     }
 }
 

@@ -260,3 +260,33 @@ async fn a_sub_agent_whose_definition_is_gone_fails_and_its_caller_goes_on() {
     let frames = app.frames("chat").await;
     assert!(frames.iter().all(|frame| format!("{:?}", frame.status) == "Failed"), "{frames:?}");
 }
+
+#[tokio::test]
+async fn the_parameters_of_its_model_are_sent_with_every_call_and_to_no_other_model() {
+    let app = Cast::new()
+        .with("go", [hands("c", "precise", "count"), says("done")])
+        .with("count", [calls("t", "time-now", json!({})), says("three")])
+        .start()
+        .await;
+    let name = app.get("/api/about").await.json()["model"].as_str().unwrap().to_owned();
+    let (provider, model) = name.split_once('/').unwrap();
+    let mut definition = json!({
+        "name": "precise", "systemPrompt": "You count.", "toolKeys": ["time-now"],
+        "model": { "provider": provider, "modelId": model, "params": { "temperature": 0.2, "colour": "red" } },
+    });
+    let refused = app.caller.post_json("/api/agents", &definition).await.json();
+    assert_eq!(refused["problems"][0]["path"], "model.params.colour");
+    assert!(refused["problems"][0]["fix"].as_str().unwrap().contains("temperature"), "{refused}");
+    definition["model"]["params"] = json!({ "temperature": 0.2 });
+    define(&app, definition).await;
+    app.send("go").await.end().await;
+    for request in app.model.requests() {
+        let expected = if request.system == "You count." { json!({ "temperature": 0.2 }) } else { json!({}) };
+        assert_eq!(json!(*request.params), expected, "{}", request.system);
+    }
+    assert_eq!(app.model.requests().iter().filter(|request| !request.params.is_empty()).count(), 2);
+    // Who chooses another model for the chat does not get parameters that were meant for this one.
+    let fields = json!({ "agentId": "precise", "chatModelId": name });
+    app.chat("other").send_with("hello", fields).await.end().await;
+    assert!(app.model.requests().pop().unwrap().params.is_empty());
+}

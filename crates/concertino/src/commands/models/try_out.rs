@@ -59,9 +59,7 @@ async fn ask(model: &dyn Model) -> Result<Answer, ModelError> {
     let request = ModelRequest {
         system: "This is a test of the connection.".to_owned(),
         messages: vec![Arc::new(ModelMessage::User { content: vec![question] })],
-        tools: [].into(),
-        answer: None,
-        cache_key: None,
+        ..ModelRequest::default()
     };
     let started = Instant::now();
     let mut stream = model.stream(request);
