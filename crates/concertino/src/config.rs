@@ -10,7 +10,8 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use protocol::wire::chat::Profile;
+use engine::agents::WorkspaceTools;
+use protocol::{WorkspaceId, wire::chat::Profile};
 use serde::Deserialize;
 use server::Auth;
 
@@ -50,6 +51,7 @@ struct File {
     heartbeat_ms: Option<u64>,
     stream_profile: Option<String>,
     log: Option<String>,
+    workspace_tools: Option<HashMap<String, Vec<String>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -67,6 +69,8 @@ pub(crate) struct Config {
     pub(crate) profile: Profile,
     pub(crate) log: String,
     pub(crate) model: ModelConfig,
+    /// The only tools that agents of these workspaces may use.
+    pub(crate) workspace_tools: WorkspaceTools,
 }
 
 /// What says which model answers.
@@ -164,6 +168,10 @@ impl Config {
                 Some("v7") => Profile::V7,
                 Some(other) => bail!("stream_profile must be \"common\" or \"v7\", not \"{other}\""),
             },
+            workspace_tools: match ours("WORKSPACE_TOOLS") {
+                Some(text) => workspace_tools(parse_workspace_tools(&text)?)?,
+                None => workspace_tools(file.workspace_tools.unwrap_or_default())?,
+            },
             log: ours("LOG").or(file.log).unwrap_or_else(|| "warn".to_owned()),
             model: ModelConfig {
                 chosen: flags.model.or_else(|| ours("MODEL")).or(file.model),
@@ -187,6 +195,29 @@ impl Config {
         }
         format!("http://{address}")
     }
+}
+
+/// `guests=time-now,update-plan; others=time-now`.
+fn parse_workspace_tools(text: &str) -> Result<HashMap<String, Vec<String>>> {
+    let entry = |entry: &str| match entry.split_once('=') {
+        Some((workspace, tools)) => {
+            let tools = tools.split(',').map(|tool| tool.trim().to_owned()).filter(|tool| !tool.is_empty());
+            Ok((workspace.trim().to_owned(), tools.collect()))
+        }
+        None => {
+            bail!("CONCERTINO_WORKSPACE_TOOLS must look like guests=time-now,update-plan; not \"{entry}\"")
+        }
+    };
+    text.split(';').map(str::trim).filter(|part| !part.is_empty()).map(entry).collect()
+}
+
+fn workspace_tools(limits: HashMap<String, Vec<String>>) -> Result<WorkspaceTools> {
+    let mut all = WorkspaceTools::default();
+    for (workspace, tools) in limits {
+        let workspace = WorkspaceId::from_outside(&workspace).context("a workspace of workspace_tools")?;
+        all.limit(workspace, tools);
+    }
+    Ok(all)
 }
 
 fn read_file(named: Option<&Path>, here: &Path) -> Result<File> {
@@ -264,6 +295,20 @@ mod tests {
             (config.model.fallback, config.model.discover),
             (vec!["c/d".to_owned(), "e/f".to_owned()], true)
         );
+    }
+
+    #[test]
+    fn the_tools_of_a_workspace_are_limited_in_the_file_or_in_the_variable() {
+        let file = "[workspace_tools]\nguests = [\"time-now\"]\n";
+        let guests = WorkspaceId::new("guests");
+        let limits = layer(Flags::default(), &[], file).unwrap().workspace_tools;
+        assert!(limits.allow(&guests, "time-now") && !limits.allow(&guests, "update-plan"));
+        assert!(limits.allow(&WorkspaceId::default_workspace(), "update-plan"));
+        let variables = [("CONCERTINO_WORKSPACE_TOOLS", "guests=; a = x, y")];
+        let limits = layer(Flags::default(), &variables, file).unwrap().workspace_tools;
+        assert!(!limits.allow(&guests, "time-now") && limits.allow(&WorkspaceId::new("a"), "y"));
+        let error = layer(Flags::default(), &[("CONCERTINO_WORKSPACE_TOOLS", "guests")], "").unwrap_err();
+        assert!(error.to_string().contains("guests=time-now"), "{error}");
     }
 
     #[test]

@@ -73,11 +73,19 @@ impl Engine {
         found.map(|listed| self.show_agent(workspace, listed)).ok_or(EngineError::AgentNotFound)
     }
 
-    /// What would be said to a definition, without storing it.
-    pub fn check_agent(&self, workspace: &WorkspaceId, body: &Map<String, Value>) -> AgentCheck {
+    /// What a definition says and what would be said to it, without storing it.
+    pub fn check_agent(
+        &self,
+        workspace: &WorkspaceId,
+        source: AgentSource,
+        body: &Map<String, Value>,
+    ) -> (AgentFields, AgentCheck) {
         let Draft { fields, problems } = draft::whole(body);
-        let id = self.parts.agents.own(workspace).iter().find(|own| own.name == fields.name).cloned();
-        self.checked(workspace, id.and_then(|own| own.id.clone()).as_ref(), &fields, problems)
+        let known = |own: &&std::sync::Arc<AgentDefinition>| own.name == fields.name;
+        let own = self.parts.agents.own(workspace);
+        let id = own.iter().find(known).and_then(|own| own.id.clone());
+        let checked = self.checked(workspace, source, id.as_ref(), &fields, problems);
+        (fields, checked)
     }
 
     pub async fn define_agent(
@@ -200,7 +208,13 @@ impl Engine {
                 EngineError::AgentChanged(Box::new(self.show_record(workspace, stored)))
             }
             _ => {
-                let checked = self.checked(workspace, Some(&record.id), &record.fields, Vec::new());
+                let checked = self.checked(
+                    workspace,
+                    AgentSource::Database,
+                    Some(&record.id),
+                    &record.fields,
+                    Vec::new(),
+                );
                 if checked.problems.is_empty() {
                     EngineError::AgentNotFound
                 } else {
@@ -216,12 +230,13 @@ impl Engine {
         id: Option<&AgentId>,
         draft: Draft,
     ) -> Result<AgentFields, EngineError> {
-        let mut checked = self.checked(workspace, id, &draft.fields, draft.problems);
+        let mut checked = self.checked(workspace, AgentSource::Database, id, &draft.fields, draft.problems);
         let count = self.parts.agents.own(workspace).len();
         if id.is_none() && count >= MOST_DEFINITIONS {
             checked.problems.push(FieldProblem {
                 path: String::new(),
                 code: "too_many".to_owned(),
+                line: None,
                 message: format!("This workspace has {count} definitions already."),
                 fix: "Remove some that are not needed.".to_owned(),
             });
@@ -237,11 +252,11 @@ impl Engine {
     fn checked(
         &self,
         workspace: &WorkspaceId,
+        source: AgentSource,
         id: Option<&AgentId>,
         fields: &AgentFields,
         unread: Vec<FieldProblem>,
     ) -> AgentCheck {
-        let source = AgentSource::Database;
         let checker =
             Checker { agents: &self.parts.agents, catalog: &self.parts.catalog, workspace, id, source };
         check::after(unread, checker.check(fields))
@@ -268,7 +283,9 @@ impl Engine {
             (None, true) => own_model(),
         };
         let warnings = match agent.source {
-            AgentSource::Database => self.checked(workspace, agent.id.as_ref(), &fields, Vec::new()).warnings,
+            AgentSource::Database => {
+                self.checked(workspace, agent.source, agent.id.as_ref(), &fields, Vec::new()).warnings
+            }
             AgentSource::System | AgentSource::File => Vec::new(),
         };
         AgentInfo {

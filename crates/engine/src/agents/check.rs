@@ -72,7 +72,9 @@ impl Checker<'_> {
         for listed in self.agents.list(self.workspace) {
             let other = listed.agent;
             let is_itself = other.id.is_some() && other.id.as_ref() == self.id;
-            if is_itself || !other.is_called(name) {
+            // What a file says stands before what a workspace says.
+            let behind = self.source == AgentSource::File && other.source == AgentSource::Database;
+            if is_itself || behind || !other.is_called(name) {
                 continue;
             }
             let replaces = fields.kind == AgentKind::Main
