@@ -27,7 +27,7 @@ pub use session::{
     actor::Stopped,
     following::Following,
     registry::SessionLoad,
-    request::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest, Submit},
+    request::{ApprovalAnswer, ClientOutput, Decision, SendKind, SendRequest, Submit},
     subscribe::{ViewError, Viewer},
 };
 pub use system::{RandomIds, SystemClock};

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use crate::{
     catalog::explain::{self, Facts},
-    model::{FellBack, Model, ModelError, ModelEvent, ModelRequest, ModelStream},
+    model::{FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Written},
     schedule::{
         Gate, Permit, Refused,
         line::{Lane, Turn},
@@ -87,6 +87,10 @@ impl Model for Dispatch {
         // Now, if there is room: the caller may have chosen a thread on which a long request may be written.
         call.ask();
         call.boxed()
+    }
+
+    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
+        self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.write_ahead(messages)
     }
 }
 

@@ -28,7 +28,7 @@ pub use catalog::{Catalog, CatalogSettings, ChoiceError, Wanted};
 pub use http::{SetupError, install_tls};
 pub use model::{
     AnswerSchema, AssistantContent, FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest,
-    ModelStream, UserContent,
+    ModelStream, UserContent, Written,
 };
 pub use remote::{
     RemoteModel,

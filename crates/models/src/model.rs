@@ -9,7 +9,10 @@ use futures::stream::BoxStream;
 use protocol::{FinishReason, Price, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
 use serde_json::Value;
 
-use crate::params::Params;
+use crate::{
+    params::Params,
+    remote::settings::{ReasoningReplay, WireFormat},
+};
 
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
@@ -23,6 +26,29 @@ pub trait Model: Send + Sync {
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream;
+
+    /// Writes down what requests will begin with, for [`ModelRequest::written`]. Worth it for a long history, on a
+    /// thread that may be busy for a while; `None` where nothing is gained.
+    fn write_ahead(&self, _messages: &[Arc<ModelMessage>]) -> Option<Written> {
+        None
+    }
+}
+
+/// The first messages of requests as one wire format writes them.
+#[derive(Debug, PartialEq)]
+pub struct Written {
+    pub(crate) messages: Vec<Arc<ModelMessage>>,
+    /// Who wrote it: another writer cannot use it.
+    pub(crate) by: (WireFormat, ReasoningReplay),
+    pub(crate) text: Vec<u8>,
+}
+
+impl Written {
+    /// Whether a request begins with the very same messages.
+    pub(crate) fn begins(&self, messages: &[Arc<ModelMessage>]) -> bool {
+        messages.len() >= self.messages.len()
+            && self.messages.iter().zip(messages).all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +63,8 @@ pub struct ModelRequest {
     pub cache_key: Option<String>,
     /// Under our names, see [`crate::params`]; what the model has no word for is left out.
     pub params: Arc<Params>,
+    /// What [`Model::write_ahead`] wrote of the first messages.
+    pub written: Option<Arc<Written>>,
 }
 
 /// Structured output: what the text of an answer must look like.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    model::{Model, ModelRequest, ModelStream},
+    model::{Model, ModelMessage, ModelRequest, ModelStream, Written},
     registry::definition::{ModelDefinition, ParamField, ParamKind},
     remote::settings::WireFormat,
 };
@@ -280,6 +280,10 @@ impl Model for WithParams {
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
         self.model.stream(ModelRequest { params: Arc::clone(&self.params), ..request })
+    }
+
+    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
+        self.model.write_ahead(messages)
     }
 }
 

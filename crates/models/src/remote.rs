@@ -34,7 +34,7 @@ use self::{
 use crate::{
     anthropic, gemini,
     http::{self, Client, SetupError},
-    model::{Model, ModelError, ModelRequest, ModelStream},
+    model::{Model, ModelError, ModelMessage, ModelRequest, ModelStream, Written},
     openai, openai_responses,
     retry::Limits,
 };
@@ -109,6 +109,10 @@ impl Model for RemoteModel {
             Some((item, call))
         })
         .boxed()
+    }
+
+    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
+        self.server.writing.ahead(self.server.format, messages)
     }
 }
 

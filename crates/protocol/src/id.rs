@@ -110,7 +110,7 @@ pub enum IdError {
     ControlCharacter,
 }
 
-fn check(text: &str) -> Result<(), IdError> {
+pub(crate) fn check(text: &str) -> Result<(), IdError> {
     if text.is_empty() {
         Err(IdError::Empty)
     } else if text.len() > MAX_ID_BYTES {

@@ -14,6 +14,7 @@ pub mod interaction;
 pub mod json;
 pub mod message;
 pub mod normalize;
+pub mod planted;
 pub mod project;
 pub mod provider;
 pub mod run;
@@ -36,6 +37,7 @@ pub use id::{
     ToolCallId, WorkspaceId,
 };
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
+pub use planted::{Planted, PlantedMessage, PlantedPart};
 pub use provider::{ProviderMetadata, Source};
 pub use run::{RunOptions, SubAgentStream, WhenBusy};
 pub use source::{Clock, IdSource, Timestamp};

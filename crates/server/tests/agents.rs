@@ -9,11 +9,17 @@ mod agents {
     pub mod definitions;
     pub mod delegation;
     pub mod demo;
+    pub mod dice;
     pub mod drill_down;
     pub mod gate;
+    pub mod hub;
+    pub mod idempotent;
     pub mod in_force;
     pub mod lane;
+    pub mod left_over;
     pub mod limits;
+    pub mod page;
+    pub mod plan;
     pub mod random;
     pub mod recovery;
     pub mod services;

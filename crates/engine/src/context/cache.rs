@@ -15,6 +15,7 @@ use super::history;
 const MAX_BYTES: usize = 16 << 20;
 /// A short history costs more to remember than to read.
 const WORTH_KEEPING: usize = 16 << 10;
+const SLOW_TO_FREE: usize = 1 << 20;
 
 pub(crate) type History = Arc<Vec<Arc<ModelMessage>>>;
 
@@ -80,20 +81,25 @@ impl Histories {
     fn keep(&self, key: SessionKey, leaf: &MessageRef, history: &History) {
         let bytes = history.iter().map(|message| size(message)).sum();
         let mut kept = self.kept.lock();
-        kept.forget(key);
+        let mut gone: Vec<_> = kept.forget(key).into_iter().collect();
         if !(WORTH_KEEPING..=MAX_BYTES).contains(&bytes) {
             return;
         }
         while kept.bytes + bytes > MAX_BYTES {
             let oldest = kept.sessions.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| *key);
-            match oldest {
-                Some(oldest) => kept.forget(oldest),
+            match oldest.and_then(|oldest| kept.forget(oldest)) {
+                Some(entry) => gone.push(entry),
                 None => break,
             }
         }
         let used = kept.uses;
         kept.bytes += bytes;
         kept.sessions.insert(key, Entry { leaf: leaf.clone(), history: Arc::clone(history), bytes, used });
+        drop(kept);
+        // Thousands of messages take milliseconds to free; nobody waits for that.
+        if gone.iter().any(|entry| entry.bytes > SLOW_TO_FREE) {
+            drop(tokio::task::spawn_blocking(move || drop(gone)));
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -102,10 +108,10 @@ impl Histories {
 }
 
 impl Kept {
-    fn forget(&mut self, key: SessionKey) {
-        if let Some(entry) = self.sessions.remove(&key) {
-            self.bytes -= entry.bytes;
-        }
+    fn forget(&mut self, key: SessionKey) -> Option<Entry> {
+        let entry = self.sessions.remove(&key)?;
+        self.bytes -= entry.bytes;
+        Some(entry)
     }
 }
 

@@ -4,11 +4,10 @@
 use models::{AssistantContent, ModelMessage, UserContent};
 use serde_json::{Value, json};
 
-use crate::run::{drive::RunCtx, order::Order};
+use crate::run::{drive::RunCtx, hub::preview, order::Order};
 
-/// Events a context holds, and characters of each.
+/// Events a context holds.
 const EVENTS: usize = 4;
-const PREVIEW: usize = 200;
 
 /// `delegation_context`: the validated input, what happened lately, and what the agent may rely on.
 pub(crate) fn context(caller: &RunCtx, order: &Order) -> Value {
@@ -19,7 +18,7 @@ pub(crate) fn context(caller: &RunCtx, order: &Order) -> Value {
         .take(&order.agent.name)
         .into_iter()
         .map(|note| {
-            json!({ "id": note.id, "role": "assistant", "name": note.from, "preview": preview(&note.text),
+            json!({ "id": note.id, "role": "assistant", "name": note.from, "preview": note.text,
                     "timestamp": note.at })
         })
         .collect();
@@ -80,8 +79,4 @@ fn last_said(caller: &RunCtx) -> Option<Value> {
         json!({ "id": caller.post.message, "role": role, "name": caller.agent.name, "preview": preview(&text),
                  "timestamp": caller.parts.clock.now() }),
     )
-}
-
-fn preview(text: &str) -> String {
-    text.chars().take(PREVIEW).collect()
 }

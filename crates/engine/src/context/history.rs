@@ -2,8 +2,12 @@
 //!
 //! Every call has a result, in call order, right after the step that made it: providers refuse anything else.
 
+use std::sync::Arc;
+
 use models::{AssistantContent, ModelMessage, UserContent};
-use protocol::{Part, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage};
+use protocol::{
+    Part, PlantedMessage, PlantedPart, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage,
+};
 use serde_json::{Value, json};
 
 use crate::run::frame::RAISED_CALLS;
@@ -16,6 +20,36 @@ pub(crate) const BACKGROUND: &str = "background";
 /// Appends what one message means to a model.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
     add_asked(out, message, None);
+}
+
+/// The same, for a message that a client brought along.
+pub(crate) fn add_planted(out: &mut Vec<Arc<ModelMessage>>, message: &PlantedMessage<'_>) {
+    let said = match message.role {
+        Role::System => return,
+        Role::User => {
+            let content: Vec<_> = message
+                .parts()
+                .map(|part| match part {
+                    PlantedPart::Text(text) => UserContent::Text(text.to_owned()),
+                    PlantedPart::File { media_type, url, filename } => UserContent::File {
+                        media_type: media_type.to_owned(),
+                        url: url.to_owned(),
+                        filename: filename.map(str::to_owned),
+                    },
+                })
+                .collect();
+            if content.is_empty() { return } else { ModelMessage::User { content } }
+        }
+        Role::Assistant => {
+            let text = |part| match part {
+                PlantedPart::Text(text) if !text.is_empty() => Some(AssistantContent::Text(text.to_owned())),
+                _ => None,
+            };
+            let content: Vec<_> = message.parts().filter_map(text).collect();
+            if content.is_empty() { return } else { ModelMessage::Assistant { content } }
+        }
+    };
+    out.push(Arc::new(said));
 }
 
 /// The same, for a message that may have been asked at a moment of which something is known.
@@ -200,6 +234,26 @@ mod tests {
             AssistantContent::ToolCall { call, provider: provider.clone() },
         ];
         assert_eq!(model_messages(&answer)[0], ModelMessage::Assistant { content });
+    }
+
+    #[test]
+    fn a_planted_history_is_the_same_now_and_when_it_is_read_again() {
+        let brought = [
+            json!({"id": "1", "role": "user", "parts": [{"type": "text", "text": "a\nb"},
+                {"type": "file", "mediaType": "image/png", "url": "data:,", "filename": "f"}]}),
+            json!({"id": "2", "role": "assistant", "parts": [{"type": "text", "text": ""},
+                {"type": "step-start"}, {"type": "text", "text": "c"}]}),
+            json!({"id": "3", "role": "user", "parts": []}),
+            json!({"id": "4", "role": "assistant", "parts": [{"type": "file", "mediaType": "a/b", "url": "data:,"}]}),
+        ];
+        let text = brought.iter().map(Value::to_string).collect::<Vec<_>>().join(" , ");
+        let mut now = Vec::new();
+        let planted =
+            protocol::planted::Unread(text.into()).read(|message| add_planted(&mut now, message)).unwrap();
+        let mut later = Vec::new();
+        planted.messages().unwrap().iter().for_each(|message| add(&mut later, message));
+        assert_eq!(now.into_iter().map(Arc::unwrap_or_clone).collect::<Vec<_>>(), later);
+        assert_eq!(later.len(), 2);
     }
 
     #[test]

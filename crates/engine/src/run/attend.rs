@@ -168,12 +168,9 @@ async fn finish(child: &mut Child, reason: FinishReason) -> Result<ToolOutcome, 
     child.frame.close(FrameEnd::Finished { reason })?;
     store(child).await?;
     let result = report::result(&child.frame, &child.agent_id);
-    child.run.tree.hub.result(&Note {
-        id: child.frame.message().id.to_string(),
-        from: child.run.agent.name.clone(),
-        text: said,
-        at: child.run.parts.clock.now().0,
-    });
+    let hub = &child.run.tree.hub;
+    hub.result(Note::of_result(&child.frame, &child.run.agent.name, child.run.parts.clock.now()));
+    hub.leave(&child.run.agent.name);
     Ok(ToolOutcome::Done { output: result })
 }
 
@@ -199,6 +196,7 @@ async fn fail(
     let message = failed_text(&child.run.agent.name, name, &reason);
     child.frame.fail(code, reason)?;
     store(child).await?;
+    child.run.tree.hub.leave(&child.run.agent.name);
     Ok(ToolOutcome::Failed { message })
 }
 

@@ -14,7 +14,7 @@ use super::{
     delegate::Delegated,
     drive::{RunCtx, RunStop},
     frame::Frame,
-    mail::{Mail, next_raised, show_raised},
+    mail::{Mail, next_raised},
     order::Refusal,
     tree::{Busy, Seat},
 };
@@ -198,7 +198,7 @@ pub(crate) async fn wait_for_all(
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
             raised = next_raised(&mut mail.raised) => {
-                show_raised(run, frame, *raised)?;
+                raised.show(frame, &*run.parts.ids)?;
                 writer.append(frame.take(), Vec::new()).await?;
                 continue;
             }

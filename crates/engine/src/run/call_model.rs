@@ -142,7 +142,7 @@ fn verdict(run: &RunCtx, offer: Offer, call: &WrittenCall) -> Verdict {
 }
 
 /// A history this long takes milliseconds to write down for the model.
-const LONG: usize = 512;
+pub(crate) const LONG: usize = 512;
 
 /// Asks the model. A long chat is written down on a thread of its own: whoever waits for the first chunk of the answer,
 /// or shares the thread, does not wait for that.
@@ -178,5 +178,6 @@ fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints:
         cache_key: writer.log().key().map(|session| format!("concertino-session-{}", session.0)),
         // The model itself knows what it is asked with.
         params: Arc::default(),
+        written: run.written.clone(),
     }
 }

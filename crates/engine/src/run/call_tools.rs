@@ -21,7 +21,7 @@ use super::{
     drive::{RunCtx, RunStop},
     frame::Frame,
     inline,
-    mail::{Mail, next_raised, show_raised},
+    mail::{Mail, next_raised},
     tree::{Busy, Seat},
     turn::{Plan, PlannedCall},
 };
@@ -163,7 +163,7 @@ pub(crate) async fn call_tools(
                 }
             }
             Some(answer) = mail.answers.recv() => take_answer(frame, writer, *answer, seat).await?,
-            raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
+            raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
             Some(done) = running.join_next() => {
                 if let Ok((place, outcome)) = done {
                     outcomes[place] = Some(outcome);
@@ -222,7 +222,11 @@ pub(crate) async fn take_answer(
     seat.take_over(busy);
     let asked = |state: &ToolState| matches!(state, ToolState::ApprovalRequested { approval: id, .. } if *id == approval);
     if !frame.own_open_calls().iter().any(|(_, _, state)| asked(state)) {
-        drop(reply.send(Err(EngineError::ApprovalSettled)));
+        let given = frame.message().tool_parts().find_map(|part| {
+            part.state.approval().filter(|given| given.id == approval).and_then(|given| given.approved)
+        });
+        let is_repeat = given == Some(decision.approved);
+        drop(reply.send(if is_repeat { Ok(()) } else { Err(EngineError::ApprovalSettled) }));
         return Ok(());
     }
     frame.answer(approval, decision.approved, decision.reason, false)?;
@@ -307,7 +311,7 @@ async fn wind_down(
     loop {
         tokio::select! {
             biased;
-            raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
+            raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
             done = delegated.join_next() => match done {
                 None => return Ok(()),
                 Some(Ok((place, Delegated::Done(outcome, _)))) => outcomes[place] = Some(outcome),

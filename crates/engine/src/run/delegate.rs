@@ -201,6 +201,7 @@ async fn begin(
     run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));
     run.kit = Arc::new(kit);
     run.history = Arc::new(vec![Arc::new(task_message(&parent))]);
+    run.written = None;
     run.cancel = cancel.clone();
     run.model = model;
     run.system = system.into();
@@ -231,7 +232,9 @@ async fn begin(
         &run.post.message,
         Handle { chat: parent.chat.clone(), parent: parent.message.clone(), cancel, result: results },
     );
-    run.tree.hub.join(&run.agent.name);
+    if is_new {
+        run.tree.hub.join(&run.agent.name);
+    }
     let agent_id = parent.chat.to_string();
     let caller = parent.message.clone();
     Ok(Begun::Open(Box::new(Child {

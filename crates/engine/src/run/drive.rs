@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use models::{Model, ModelError, ModelMessage};
+use models::{Model, ModelError, ModelMessage, Written};
 use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId};
 use serde_json::json;
 use store::StoreError;
@@ -17,9 +17,9 @@ use super::{
     call_tools::{Called, call_tools, take_answer},
     delegate::{Delegated, revive_background},
     frame::Frame,
-    hub::Note,
+    hub::{Note, PERSON},
     inline,
-    mail::{Mail, next_raised, show_raised},
+    mail::{Mail, next_raised},
     post::Post,
     resume::{self, Why},
     stuck,
@@ -47,6 +47,8 @@ pub(crate) struct RunCtx {
     pub(crate) system: Arc<str>,
     /// The branch before this run's message; for a sub-agent, its task.
     pub(crate) history: Arc<Vec<Arc<ModelMessage>>>,
+    /// What was written down of it for the model already.
+    pub(crate) written: Option<Arc<Written>>,
     pub(crate) cancel: CancellationToken,
     /// What the frames of the run share.
     pub(crate) tree: Arc<Tree>,
@@ -105,13 +107,19 @@ pub(crate) async fn drive(
     let driven = steps(run, frame, writer, turn, mail, seat).await;
     match driven {
         Ok(Driven::Parked(mut below)) => {
-            while let Some(ended) = mail.background.join_next().await {
-                match ended {
-                    Ok(Delegated::Parked(frames)) => below.extend(frames),
-                    Ok(Delegated::Broken(stop)) => return Err(stop),
-                    _ => {}
+            // Those in the background may ask in the very moment they park.
+            while !mail.background.is_empty() {
+                tokio::select! {
+                    biased;
+                    raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
+                    ended = mail.background.join_next() => match ended {
+                        Some(Ok(Delegated::Parked(frames))) => below.extend(frames),
+                        Some(Ok(Delegated::Broken(stop))) => return Err(stop),
+                        _ => {}
+                    }
                 }
             }
+            mail.show_raised(run, frame)?;
             Ok(Driven::Parked(below))
         }
         Ok(done) => Ok(done),
@@ -122,7 +130,7 @@ pub(crate) async fn drive(
             while !mail.background.is_empty() {
                 tokio::select! {
                     biased;
-                    raised = next_raised(&mut mail.raised) => show_raised(run, frame, *raised)?,
+                    raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
                     ended = mail.background.join_next() => {
                         if let Some(Ok(Delegated::Parked(mut frames))) = ended {
                             run.tree.orphan(&mut frames);
@@ -245,9 +253,8 @@ fn take_steering(run: &RunCtx, frame: &mut Frame) -> Result<bool, FoldError> {
     for text in said {
         if run.post.is_root() {
             // What is said to the main agent, those it delegates to hear as well.
-            let (id, from, at) =
-                (frame.message().id.to_string(), "person".to_owned(), run.parts.clock.now().0);
-            run.tree.hub.broadcast(&Note { id, from, text: text.clone(), at });
+            let (id, from, at) = (frame.message().id.to_string(), PERSON.to_owned(), run.parts.clock.now().0);
+            run.tree.hub.broadcast(Note { id, from, text: text.clone(), at });
         }
         frame.finish_step()?;
         frame.data(
@@ -297,6 +304,10 @@ async fn wait_for_answer(
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
             Some(answer) = mail.answers.recv() => answer,
+            raised = next_raised(&mut mail.raised) => {
+                raised.show(frame, &*run.parts.ids)?;
+                continue;
+            }
             () = run.tree.parking() => return Ok(None),
         };
         run.post.waits.store(false, Ordering::Relaxed);

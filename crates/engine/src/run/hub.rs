@@ -1,14 +1,24 @@
 //! The hub: what one sub-agent found reaches the others' next context, through mailboxes that the host keeps.
 //!
 //! Sub-agents are made anew for each task and never see the hub. A mailbox belongs to a *role*, the name of an agent;
-//! a delegation to that role takes what lies in it along, shortened, as `recent_events`.
+//! a delegation to that role takes what lies in it along, shortened, as `recent_events`. All mailboxes are views of one
+//! board: a role that is called for the first time hears what was found before. The board is a fold of the run's log
+//! (`resume.rs`), so that a pause or a crash loses nothing of it.
 
 use std::collections::{HashMap, VecDeque};
 
 use parking_lot::Mutex;
+use protocol::{FrameEnd, SessionEvent, Timestamp};
+use serde_json::Value;
 
-/// Messages a mailbox keeps; the oldest goes first.
-const MAILBOX: usize = 16;
+use super::{frame::Frame, report};
+use crate::context::history::STEERING;
+
+/// Notes the board keeps, and characters of each; the oldest goes first.
+const NOTES: usize = 64;
+const PREVIEW: usize = 200;
+/// The sender of what a person says to the main agent.
+pub(crate) const PERSON: &str = "person";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
@@ -18,73 +28,156 @@ pub(crate) struct Note {
     pub(crate) at: i64,
 }
 
+impl Note {
+    /// What a sub-agent came to.
+    pub(crate) fn of_result(frame: &Frame, role: &str, at: Timestamp) -> Self {
+        let (id, from) = (frame.message().id.to_string(), role.to_owned());
+        Self { id, from, text: report::said(frame), at: at.0 }
+    }
+}
+
 pub(crate) struct Hub {
     state: Mutex<State>,
 }
 
 struct State {
     auto_broadcast: bool,
-    mailboxes: HashMap<String, VecDeque<Note>>,
+    board: VecDeque<Pinned>,
+    /// How many notes there ever were.
+    count: u64,
+    roles: HashMap<String, Role>,
+}
+
+struct Pinned {
+    number: u64,
+    /// A person's words reach everybody, a result everybody but its sender.
+    for_all: bool,
+    note: Note,
+}
+
+#[derive(Default)]
+struct Role {
+    /// How many agents of this role are at work.
+    at_work: usize,
+    /// Notes up to this number it has had.
+    heard: u64,
+    removed: bool,
 }
 
 impl Default for Hub {
     fn default() -> Self {
-        Self { state: Mutex::new(State { auto_broadcast: true, mailboxes: HashMap::new() }) }
+        let state =
+            State { auto_broadcast: true, board: VecDeque::new(), count: 0, roles: HashMap::default() };
+        Self { state: Mutex::new(state) }
     }
 }
 
 impl Hub {
-    /// A role takes part; a second time changes nothing.
+    /// An agent of this role begins; one that was removed takes part again, from now on.
     pub(crate) fn join(&self, role: &str) {
         let mut state = self.state.lock();
-        if !state.mailboxes.contains_key(role) {
-            state.mailboxes.insert(role.to_owned(), VecDeque::new());
+        let count = state.count;
+        let role = state.role(role);
+        role.at_work += 1;
+        if std::mem::take(&mut role.removed) {
+            role.heard = count;
         }
     }
 
-    /// A role neither sends nor receives any more; `false` when it did not take part.
-    pub(crate) fn remove(&self, role: &str) -> bool {
-        self.state.lock().mailboxes.remove(role).is_some()
+    /// An agent of this role has ended by itself.
+    pub(crate) fn leave(&self, role: &str) {
+        let mut state = self.state.lock();
+        let role = state.role(role);
+        role.at_work = role.at_work.saturating_sub(1);
     }
 
+    /// An agent was stopped: its role neither sends nor receives any more, unless another of it is at work.
+    pub(crate) fn remove(&self, role: &str) {
+        let mut state = self.state.lock();
+        let role = state.role(role);
+        role.at_work = role.at_work.saturating_sub(1);
+        role.removed = role.at_work == 0;
+    }
+
+    /// Whether results flow by themselves, or only what a person says.
     pub(crate) fn set_auto_broadcast(&self, on: bool) {
         self.state.lock().auto_broadcast = on;
     }
 
-    /// The result of a role: reaches every other role's mailbox once, unless only manual messages flow.
-    pub(crate) fn result(&self, note: &Note) {
+    /// The result of a role: reaches every other role once.
+    pub(crate) fn result(&self, note: Note) {
         let mut state = self.state.lock();
-        if !state.auto_broadcast || !state.mailboxes.contains_key(&note.from) {
-            return;
-        }
-        for (_, mailbox) in state.mailboxes.iter_mut().filter(|(role, _)| **role != note.from) {
-            put(mailbox, note.clone());
+        if !state.role(&note.from).removed {
+            state.pin(note, false);
         }
     }
 
     /// Reaches everybody who takes part.
-    pub(crate) fn broadcast(&self, note: &Note) {
-        for mailbox in self.state.lock().mailboxes.values_mut() {
-            put(mailbox, note.clone());
+    pub(crate) fn broadcast(&self, note: Note) {
+        self.state.lock().pin(note, true);
+    }
+
+    /// What an event of the log did to the board when it was written; `frame` is the one it belongs to, after it.
+    pub(crate) fn replay(&self, event: &SessionEvent, frame: &Frame, is_root: bool, at: Timestamp) {
+        let role = frame.fact("agentName").and_then(Value::as_str).unwrap_or_default();
+        match event {
+            SessionEvent::FrameOpened { parent: Some(_), .. } => {
+                self.take(role);
+                self.join(role);
+            }
+            SessionEvent::FrameClosed { end, .. } if !is_root => match end {
+                FrameEnd::Finished { .. } => {
+                    self.result(Note::of_result(frame, role, at));
+                    self.leave(role);
+                }
+                FrameEnd::Failed { .. } => self.leave(role),
+                FrameEnd::Cancelled => self.remove(role),
+            },
+            SessionEvent::DataPushed { name, data, .. }
+                if is_root && name == STEERING && data.get("from").is_none() =>
+            {
+                let text = data.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+                let id = frame.message().id.to_string();
+                self.broadcast(Note { id, from: PERSON.to_owned(), text, at: at.0 });
+            }
+            _ => {}
         }
     }
 
     /// Empties a role's mailbox.
-    pub(crate) fn take(&self, role: &str) -> Vec<Note> {
-        self.state
-            .lock()
-            .mailboxes
-            .get_mut(role)
-            .map(|mailbox| mailbox.drain(..).collect())
-            .unwrap_or_default()
+    pub(crate) fn take(&self, name: &str) -> Vec<Note> {
+        let mut state = self.state.lock();
+        let count = state.count;
+        let role = state.role(name);
+        if role.removed {
+            return Vec::new();
+        }
+        let heard = std::mem::replace(&mut role.heard, count);
+        let auto = state.auto_broadcast;
+        let fresh = state.board.iter().filter(|pinned| pinned.number > heard);
+        let fresh = fresh.filter(|pinned| pinned.for_all || (auto && pinned.note.from != name));
+        fresh.map(|pinned| pinned.note.clone()).collect()
     }
 }
 
-fn put(mailbox: &mut VecDeque<Note>, note: Note) {
-    if mailbox.len() == MAILBOX {
-        mailbox.pop_front();
+impl State {
+    fn role(&mut self, name: &str) -> &mut Role {
+        self.roles.entry(name.to_owned()).or_default()
     }
-    mailbox.push_back(note);
+
+    fn pin(&mut self, mut note: Note, for_all: bool) {
+        if self.board.len() == NOTES {
+            self.board.pop_front();
+        }
+        note.text = preview(&note.text);
+        self.count += 1;
+        self.board.push_back(Pinned { number: self.count, for_all, note });
+    }
+}
+
+/// As much of a text as others are shown.
+pub(crate) fn preview(text: &str) -> String {
+    text.chars().take(PREVIEW).collect()
 }
 
 #[cfg(test)]
@@ -102,13 +195,13 @@ mod tests {
     #[test]
     fn item_111_a_result_reaches_every_other_role_once_and_never_its_sender() {
         let hub = Hub::default();
-        for role in ["search", "browser", "file", "browser"] {
+        for role in ["search", "browser", "browser"] {
             hub.join(role);
         }
-        hub.result(&note("search", "found"));
+        hub.result(note("search", "found"));
         assert_eq!(texts(&hub, "browser"), ["found"]);
         assert_eq!(texts(&hub, "browser"), Vec::<String>::new(), "once");
-        assert_eq!(texts(&hub, "file"), ["found"]);
+        assert_eq!(texts(&hub, "file"), ["found"], "also who was not called before");
         assert_eq!(texts(&hub, "search"), Vec::<String>::new());
     }
 
@@ -119,26 +212,38 @@ mod tests {
             hub.join(role);
         }
         hub.set_auto_broadcast(false);
-        hub.result(&note("a", "auto"));
-        hub.broadcast(&note("host", "manual"));
+        hub.result(note("a", "auto"));
+        hub.broadcast(note("host", "manual"));
         for role in ["a", "b", "c"] {
             assert_eq!(texts(&hub, role), ["manual"]);
         }
         hub.set_auto_broadcast(true);
-        assert!(hub.remove("c") && !hub.remove("c"));
-        hub.result(&note("c", "from outside"));
-        hub.result(&note("a", "inside"));
+        hub.remove("c");
+        hub.result(note("c", "from outside"));
+        hub.result(note("a", "inside"));
         assert_eq!((texts(&hub, "b"), texts(&hub, "c")), (vec!["inside".to_owned()], Vec::new()));
+        hub.join("c");
+        assert_eq!(texts(&hub, "c"), Vec::<String>::new(), "what was said meanwhile is not made up for");
     }
 
     #[test]
-    fn a_mailbox_keeps_the_newest() {
+    fn a_role_of_which_another_is_at_work_stays_when_one_is_stopped() {
         let hub = Hub::default();
         hub.join("a");
-        for number in 0..20 {
-            hub.broadcast(&note("host", &number.to_string()));
+        hub.join("a");
+        hub.remove("a");
+        hub.result(note("a", "by the other"));
+        assert_eq!(texts(&hub, "b"), ["by the other"]);
+    }
+
+    #[test]
+    fn the_board_keeps_the_newest_and_not_more_of_each_than_is_shown() {
+        let hub = Hub::default();
+        for number in 0..70 {
+            hub.broadcast(note("host", &format!("{number} {}", "字".repeat(500))));
         }
         let kept = texts(&hub, "a");
-        assert_eq!((kept.len(), kept[0].as_str()), (16, "4"));
+        assert_eq!((kept.len(), &kept[0][..2]), (64, "6 "));
+        assert!(kept.iter().all(|text| text.chars().count() == 200));
     }
 }

@@ -35,7 +35,7 @@ impl Mail {
     /// Writes down what sub-agents asked in the meantime.
     pub(crate) fn show_raised(&mut self, run: &RunCtx, frame: &mut Frame) -> Result<(), FoldError> {
         while let Some(raised) = self.raised.as_mut().and_then(|raised| raised.try_recv().ok()) {
-            show_raised(run, frame, *raised)?;
+            raised.show(frame, &*run.parts.ids)?;
         }
         Ok(())
     }
@@ -49,21 +49,4 @@ pub(crate) async fn next_raised(raised: &mut Option<mpsc::Receiver<Box<Raised>>>
         return raised;
     }
     std::future::pending().await
-}
-
-/// Follows a sub-agent's question in the main agent's message.
-pub(crate) fn show_raised(run: &RunCtx, frame: &mut Frame, raised: Raised) -> Result<(), FoldError> {
-    match raised {
-        Raised::Asked { approval, call, from, agent } => {
-            frame.raise(approval, call, &from, &agent, &*run.parts.ids)
-        }
-        Raised::Answered { approval, approved, reason, withdrawn } => match frame.raised_call(&approval) {
-            Some(_) => frame.answer(approval, approved, reason, withdrawn),
-            None => Ok(()),
-        },
-        Raised::Settled { approval, outcome } => match frame.raised_call(&approval) {
-            Some(call) => frame.settle(&call, outcome),
-            None => Ok(()),
-        },
-    }
 }

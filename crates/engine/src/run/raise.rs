@@ -5,8 +5,11 @@
 
 use std::collections::HashMap;
 
-use protocol::{ApprovalId, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome};
+use protocol::{ApprovalId, FoldError, IdSource, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome};
+use serde_json::Value;
 use tokio::sync::mpsc;
+
+use super::frame::Frame;
 
 /// What happened to a question of a sub-agent.
 pub(crate) enum Raised {
@@ -15,22 +18,16 @@ pub(crate) enum Raised {
     Settled { approval: ApprovalId, outcome: ToolOutcome },
 }
 
-/// Follows what a sub-agent writes, and raises its questions.
-#[derive(Clone)]
-pub(crate) struct Mirror {
-    to: mpsc::Sender<Box<Raised>>,
+/// Follows what a sub-agent writes, and tells what of it is to be shown in the main agent's message as well.
+#[derive(Clone, Default)]
+pub(crate) struct Follower {
     agent: String,
     asked: HashMap<ToolCallId, ApprovalId>,
 }
 
-impl Mirror {
-    /// `asked` are the questions that were raised before.
-    pub(crate) fn new(
-        to: mpsc::Sender<Box<Raised>>,
-        agent: &str,
-        asked: HashMap<ToolCallId, ApprovalId>,
-    ) -> Self {
-        Self { to, agent: agent.to_owned(), asked }
+impl Follower {
+    pub(crate) fn new(agent: &str) -> Self {
+        Self { agent: agent.to_owned(), asked: HashMap::new() }
     }
 
     /// What of these events is to be raised.
@@ -72,11 +69,89 @@ impl Mirror {
         }
         raised
     }
+}
+
+/// A sub-agent's way to the main agent's message.
+#[derive(Clone)]
+pub(crate) struct Mirror {
+    to: mpsc::Sender<Box<Raised>>,
+    follower: Follower,
+}
+
+impl Mirror {
+    /// `asked` are the questions that were raised before.
+    pub(crate) fn new(
+        to: mpsc::Sender<Box<Raised>>,
+        agent: &str,
+        asked: HashMap<ToolCallId, ApprovalId>,
+    ) -> Self {
+        Self { to, follower: Follower { agent: agent.to_owned(), asked } }
+    }
+
+    pub(crate) fn of(&mut self, events: &[SessionEvent]) -> Vec<Raised> {
+        self.follower.of(events)
+    }
 
     pub(crate) async fn send(&self, raised: Vec<Raised>) {
         for raised in raised {
             // The main agent is gone only when its run is, and then nobody can answer any more.
             drop(self.to.send(Box::new(raised)).await);
+        }
+    }
+}
+
+/// What sub-agents wrote and the main agent's message does not show: a crash may come between the two.
+#[derive(Default)]
+pub(crate) struct Unshown {
+    followers: HashMap<MessageId, Follower>,
+    raised: Vec<Raised>,
+}
+
+impl Unshown {
+    /// A sub-agent's event.
+    pub(crate) fn below(&mut self, message: &MessageId, event: &SessionEvent) {
+        if let SessionEvent::FrameOpened { metadata, .. } = event {
+            let agent = metadata.get("agentName").and_then(Value::as_str).unwrap_or_default();
+            self.followers.insert(message.clone(), Follower::new(agent));
+        }
+        if let Some(follower) = self.followers.get_mut(message) {
+            self.raised.extend(follower.of(std::slice::from_ref(event)));
+        }
+    }
+
+    /// An event of the main agent's message, whose frame this is.
+    pub(crate) fn root(&mut self, frame: &Frame, event: &SessionEvent) {
+        self.raised.retain(|raised| match (raised, event) {
+            (Raised::Asked { approval, .. }, SessionEvent::ApprovalAsked { approval: shown, .. })
+            | (Raised::Answered { approval, .. }, SessionEvent::ApprovalAnswered { approval: shown, .. }) => {
+                approval != shown
+            }
+            (Raised::Settled { approval, .. }, SessionEvent::ToolSettled { call, .. }) => {
+                frame.raised_call(approval).as_ref() != Some(call)
+            }
+            _ => true,
+        });
+    }
+
+    /// Makes up for it.
+    pub(crate) fn show(&mut self, frame: &mut Frame, ids: &dyn IdSource) -> Result<(), FoldError> {
+        self.raised.drain(..).try_for_each(|raised| raised.show(frame, ids))
+    }
+}
+
+impl Raised {
+    /// Writes it into the main agent's message.
+    pub(crate) fn show(self, frame: &mut Frame, ids: &dyn IdSource) -> Result<(), FoldError> {
+        match self {
+            Self::Asked { approval, call, from, agent } => frame.raise(approval, call, &from, &agent, ids),
+            Self::Answered { approval, approved, reason, withdrawn } => match frame.raised_call(&approval) {
+                Some(_) => frame.answer(approval, approved, reason, withdrawn),
+                None => Ok(()),
+            },
+            Self::Settled { approval, outcome } => match frame.raised_call(&approval) {
+                Some(call) => frame.settle(&call, outcome),
+                None => Ok(()),
+            },
         }
     }
 }

@@ -26,15 +26,19 @@ pub(crate) fn has_calls(message: &UiMessage) -> bool {
     message.tool_parts().next().is_some()
 }
 
+/// What it came to: its last words, or the answer in the form that was asked for.
+pub(crate) fn said(frame: &Frame) -> String {
+    let said = summary(frame.message());
+    match frame.fact(inline::STRUCTURED) {
+        Some(output) if said.trim().is_empty() => output.to_string(),
+        _ => said,
+    }
+}
+
 pub(crate) fn result(frame: &Frame, agent_id: &str) -> Value {
     let message = frame.message();
     let structured = frame.fact(inline::STRUCTURED);
-    let said = summary(message);
-    let said = match structured {
-        Some(output) if said.trim().is_empty() => output.to_string(),
-        _ => said,
-    };
-    let (summary, cut) = shorten(said.trim());
+    let (summary, cut) = shorten(said(frame).trim());
     let mut result = json!({
         "ok": true,
         "agentId": agent_id,

@@ -6,7 +6,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use protocol::{
-    FoldError, FrameParent, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage,
+    FoldError, FrameParent, LogEntry, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState,
+    UiMessage,
 };
 use serde_json::Value;
 use store::{RunRecord, SessionKey, Store, StoreError};
@@ -14,6 +15,8 @@ use tools::{Approval, Effect, Place, Registry};
 
 use super::{
     frame::Frame,
+    hub::Hub,
+    raise::Unshown,
     tree::Revived,
     turn::{Plan, PlannedCall},
 };
@@ -37,6 +40,23 @@ pub(crate) struct Rebuilt {
     pub(crate) below: Vec<Revived>,
     /// Messages of frames that were ended while the run was out of memory.
     pub(crate) closed: Vec<UiMessage>,
+    /// What its sub-agents know of each other.
+    pub(crate) hub: Hub,
+    /// Questions of sub-agents that the main agent's message does not show yet.
+    pub(crate) unshown: Unshown,
+}
+
+impl Rebuilt {
+    /// A run that begins: there is nothing but its frame.
+    pub(crate) fn fresh(frame: Frame) -> Self {
+        Self {
+            frame,
+            below: Vec::new(),
+            closed: Vec::new(),
+            hub: Hub::default(),
+            unshown: Unshown::default(),
+        }
+    }
 }
 
 pub(crate) async fn rebuild(
@@ -52,10 +72,11 @@ pub(crate) async fn rebuild(
         let Some(last) = entries.last() else { break };
         after = last.seq;
         for entry in &entries {
-            frames.apply(&entry.event).map_err(corrupt)?;
+            frames.apply(entry).map_err(corrupt)?;
         }
     }
-    Ok(Rebuilt { frame: frames.root, below: frames.below.into_values().collect(), closed: Vec::new() })
+    let below = frames.below.into_values().collect();
+    Ok(Rebuilt { below, hub: frames.hub, unshown: frames.unshown, ..Rebuilt::fresh(frames.root) })
 }
 
 /// Whether this is a background agent of `message` that has ended.
@@ -66,22 +87,32 @@ fn is_ended_of(revived: &Revived, message: &MessageId) -> bool {
 struct Frames {
     root: Frame,
     below: HashMap<MessageId, Revived>,
+    hub: Hub,
+    unshown: Unshown,
 }
 
 impl Frames {
     fn new(root: MessageId) -> Self {
-        Self { root: Frame::new(root), below: HashMap::new() }
+        let (hub, unshown) = (Hub::default(), Unshown::default());
+        Self { root: Frame::new(root), below: HashMap::new(), hub, unshown }
     }
 
-    fn apply(&mut self, event: &SessionEvent) -> Result<(), FoldError> {
+    fn apply(&mut self, entry: &LogEntry) -> Result<(), FoldError> {
+        let event = &entry.event;
         let Some(message) = event.message() else { return Ok(()) };
         if let SessionEvent::FrameOpened { parent: Some(parent), .. } = event {
             let revived = Revived { frame: Frame::new(message.clone()), parent: FrameParent::clone(parent) };
             self.below.insert(message.clone(), revived);
         }
-        match self.below.get_mut(message) {
-            Some(revived) => revived.frame.apply(event)?,
-            None => self.root.apply(event)?,
+        let below = self.below.get_mut(message);
+        let is_root = below.is_none();
+        let frame = below.map_or(&mut self.root, |revived| &mut revived.frame);
+        frame.apply(event)?;
+        self.hub.replay(event, frame, is_root, entry.at);
+        if is_root {
+            self.unshown.root(frame, event);
+        } else {
+            self.unshown.below(message, event);
         }
         match event {
             // Its caller knows the result.

@@ -88,11 +88,16 @@ pub(crate) struct Revived {
 pub(crate) const RAISED: usize = 64;
 
 impl Tree {
-    pub(crate) fn new(root: MessageId, limits: TreeLimits, raised: mpsc::Sender<Box<Raised>>) -> Arc<Self> {
+    pub(crate) fn new(
+        root: MessageId,
+        limits: TreeLimits,
+        hub: Hub,
+        raised: mpsc::Sender<Box<Raised>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             root,
             limits,
-            hub: Hub::default(),
+            hub,
             raised,
             slots: Arc::new(Semaphore::new(limits.running)),
             parking: CancellationToken::new(),
@@ -175,17 +180,13 @@ impl Tree {
         }
         state.busy += 1;
         drop(state);
-        let approval = answer.approval.clone();
         answer.busy = Some(Busy(Arc::clone(self)));
-        match answers.try_send(Box::new(answer)) {
-            Ok(()) => {
-                self.state.lock().asked.remove(&approval);
-                Ok(())
+        // The address stays: the same answer a second time goes the same way, and is found to be there already.
+        answers.try_send(Box::new(answer)).map_err(|undelivered| match undelivered {
+            mpsc::error::TrySendError::Full(answer) | mpsc::error::TrySendError::Closed(answer) => {
+                Undelivered::Parking(*answer)
             }
-            Err(mpsc::error::TrySendError::Full(answer) | mpsc::error::TrySendError::Closed(answer)) => {
-                Err(Undelivered::Parking(*answer))
-            }
-        }
+        })
     }
 
     pub(crate) async fn parking(&self) {

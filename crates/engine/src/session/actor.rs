@@ -311,7 +311,7 @@ impl Actor {
                 let record = record.ok_or(EngineError::SessionNotFound)?;
                 let answers = self.user_message(&record, at.or(last_id)).await?;
                 let record = self.ready(record).await?;
-                self.start(&(&record).into(), Vec::new(), answers, request.options, agent).await
+                self.start((&record).into(), Vec::new(), answers, request.options, agent).await
             }
             SendKind::Continue { message, answers, outputs } => {
                 let record = record.ok_or(EngineError::SessionNotFound)?;

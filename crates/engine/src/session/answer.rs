@@ -134,6 +134,11 @@ impl Actor {
 
     /// One answer, from any surface: to a run that waits, or to one whose other calls are still running.
     pub(super) async fn answer_or_hand_over(&mut self, answer: LiveAnswer) {
+        if self.live.is_some()
+            && let Some(known) = self.answered_before(&answer.approval, &answer.decision).await
+        {
+            return drop(answer.reply.send(known));
+        }
         let answer = match &self.live {
             Some(live) => match live.tree.deliver(answer) {
                 Ok(()) => return,
@@ -154,6 +159,20 @@ impl Actor {
         };
         let result = self.answer(&answer.approval, answer.decision).await;
         drop(answer.reply.send(result));
+    }
+
+    /// What to say to an answer that is stored already, whatever the run is doing now.
+    async fn answered_before(
+        &self,
+        approval: &ApprovalId,
+        decision: &Decision,
+    ) -> Option<Result<(), EngineError>> {
+        match self.parts.store.interaction(&self.name.0, approval).await {
+            Ok(Some((_, question))) if question.status == InteractionStatus::Pending => None,
+            Ok(Some((_, question))) => Some(check_repeat(question.status, decision)),
+            Ok(None) => Some(Err(EngineError::ApprovalNotFound)),
+            Err(error) => Some(Err(error.into())),
+        }
     }
 
     pub(super) async fn answer(

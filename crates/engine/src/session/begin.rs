@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{ChoiceError, Model};
+use models::{ChoiceError, Model, ModelMessage, Written};
 use protocol::{
     AgentKind, FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
@@ -24,6 +24,7 @@ use crate::{
     },
     context::{cache::History, history, preface, prompt},
     run::{
+        call_model::LONG,
         choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
@@ -46,12 +47,8 @@ pub(super) struct LogEnd {
     preface: Option<PrefaceRecord>,
     /// The model that the session goes on with, and where from.
     chat_model: Option<(String, Option<String>)>,
-}
-
-impl LogEnd {
-    fn is_new(&self) -> bool {
-        matches!(self.target, SessionTarget::New { .. })
-    }
+    /// What a model reads up to here, where that is known without reading it.
+    history: Option<Vec<Arc<ModelMessage>>>,
 }
 
 /// The agent of a run, and what its system prompt says in this session.
@@ -62,21 +59,30 @@ struct Voice {
     model: Arc<dyn Model>,
 }
 
-/// What the messages of a session's first append mean to a model.
-fn history_of(events: &[SessionEvent]) -> History {
-    let mut messages = Vec::new();
+/// What a run goes on from, where that is known without reading it, and what was written down of it already.
+#[derive(Default)]
+struct Known {
+    history: Option<History>,
+    written: Option<Arc<Written>>,
+}
+
+/// Writes a long history down for the model, on a thread of its own.
+async fn write_ahead(model: &Arc<dyn Model>, history: Option<&History>) -> Option<Arc<Written>> {
+    let history = history.filter(|history| history.len() >= LONG)?;
+    let (model, history) = (Arc::clone(model), Arc::clone(history));
+    tokio::task::spawn_blocking(move || model.write_ahead(&history)).await.ok()?.map(Arc::new)
+}
+
+/// A history that is known, and the message that goes behind it.
+fn history_with(mut history: Vec<Arc<ModelMessage>>, events: &[SessionEvent]) -> History {
+    let mut asked = Vec::new();
     for event in events {
-        match event {
-            SessionEvent::HistoryPlanted { messages: planted } => {
-                planted.iter().for_each(|message| history::add(&mut messages, message));
-            }
-            SessionEvent::MessageAccepted { message, facts, .. } => {
-                history::add_asked(&mut messages, message, facts.as_deref());
-            }
-            _ => {}
+        if let SessionEvent::MessageAccepted { message, facts, .. } = event {
+            history::add_asked(&mut asked, message, facts.as_deref());
         }
     }
-    Arc::new(messages.into_iter().map(Arc::new).collect())
+    history.extend(asked.into_iter().map(Arc::new));
+    Arc::new(history)
 }
 
 impl From<&SessionRecord> for LogEnd {
@@ -86,16 +92,17 @@ impl From<&SessionRecord> for LogEnd {
             high_water: record.high_water,
             preface: record.preface.clone(),
             chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
+            history: None,
         }
     }
 }
 
 impl Actor {
-    /// The end of the log of a session that does not exist yet.
-    pub(super) fn no_log(&self) -> LogEnd {
+    /// The end of the log of a session that does not exist yet, but for what the client brought along.
+    pub(super) fn no_log(&self, history: Vec<Arc<ModelMessage>>) -> LogEnd {
         let (workspace, id) = self.name.clone();
         let target = SessionTarget::New { workspace, id };
-        LogEnd { target, high_water: 0, preface: None, chat_model: None }
+        LogEnd { target, high_water: 0, preface: None, chat_model: None, history: Some(history) }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -111,7 +118,7 @@ impl Actor {
     /// Records what led to the run and the run itself in one go, and starts it.
     pub(super) async fn start(
         &mut self,
-        end: &LogEnd,
+        end: LogEnd,
         mut events: Vec<SessionEvent>,
         answers: MessageRef,
         mut options: RunOptions,
@@ -125,7 +132,7 @@ impl Actor {
         }
         let model = choose_model(&self.parts.catalog, &self.name, &options, &agent)?;
         let high_water = end.high_water;
-        let log = self.open_log(end);
+        let log = self.open_log(&end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
         let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
         if preface.is_new {
@@ -144,7 +151,7 @@ impl Actor {
         };
         let mut frame = Frame::new(run.message.clone());
         frame.open(self.start_metadata(&voice.agent, &*voice.model), None).map_err(order)?;
-        let history = end.is_new().then(|| history_of(&events));
+        let history = end.history.map(|history| history_with(history, &events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
             answers: run.answers.clone(),
@@ -155,10 +162,12 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer =
             Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
-        writer.append(events, Vec::new()).await?;
+        // In this order: the history is on its way to the disk while it is written down for the model.
+        let (stored, written) =
+            tokio::join!(writer.append(events, Vec::new()), write_ahead(&voice.model, history.as_ref()));
+        stored?;
         let turn = Turn::new(voice.agent.max_steps);
-        let rebuilt = Rebuilt { frame, below: Vec::new(), closed: Vec::new() };
-        self.spawn(run, voice, writer, rebuilt, turn, history);
+        self.spawn(run, voice, writer, Rebuilt::fresh(frame), turn, Known { history, written });
         Ok(viewer)
     }
 
@@ -216,7 +225,6 @@ impl Actor {
         metadata
     }
 
-    /// `history` is what the run goes on from, where it is known without reading it.
     fn spawn(
         &mut self,
         run: RunRecord,
@@ -224,11 +232,11 @@ impl Actor {
         writer: LogWriter,
         rebuilt: Rebuilt,
         turn: Turn,
-        history: Option<History>,
+        known: Known,
     ) {
-        let Rebuilt { frame, below, .. } = rebuilt;
+        let Rebuilt { frame, below, hub, .. } = rebuilt;
         let (raised, raising) = mpsc::channel(RAISED);
-        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, raised);
+        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, hub, raised);
         tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
         tree.revive(below);
         let cancel = self.parts.runs.child_token();
@@ -244,13 +252,14 @@ impl Actor {
             options: run.options.clone(),
             system: voice.system.into(),
             history: Arc::default(),
+            written: known.written,
             cancel: cancel.clone(),
         };
         let log = Arc::clone(writer.log());
         let (answers, taken) = mpsc::channel(ANSWERS);
         let mail = Mail::new(answers.clone(), taken, Some(raising));
         let busy = tree.busy();
-        let branch = Branch { answers: run.answers.clone(), history };
+        let branch = Branch { answers: run.answers.clone(), history: known.history };
         let work = lifecycle::run(ctx, branch, writer, frame, turn, mail, busy);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
@@ -267,6 +276,7 @@ impl Actor {
     ) -> Result<Viewer, EngineError> {
         let voice = self.voice_again(record, &run.options)?;
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        rebuilt.unshown.show(&mut rebuilt.frame, &*self.parts.ids).map_err(order)?;
         before(&mut rebuilt).map_err(order)?;
         let mut events = Vec::new();
         for Revived { frame, .. } in &mut rebuilt.below {
@@ -293,7 +303,7 @@ impl Actor {
         writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
         let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
         let turn = Turn::resume(voice.agent.max_steps, rebuilt.frame.steps(), calls);
-        self.spawn(run, voice, writer, rebuilt, turn, None);
+        self.spawn(run, voice, writer, rebuilt, turn, Known::default());
         Ok(viewer)
     }
 
@@ -318,7 +328,9 @@ impl Actor {
             _ => return Ok(false),
         };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
-        let Rebuilt { mut frame, below, .. } = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        let Rebuilt { mut frame, below, mut unshown, .. } = rebuilt;
+        unshown.show(&mut frame, &*self.parts.ids).map_err(order)?;
         let (why, frame_end) = match end {
             RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
             RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),

@@ -39,6 +39,10 @@ pub(super) struct Below {
     sent: HashMap<ToolCallId, Sent>,
     /// Text that waits for more.
     held: HashMap<MessageId, Held>,
+    /// Whether the message itself is in a step. In one, the final message of an agent in the background waits for the
+    /// step's end: a result belongs neither into a text nor before one of the same step.
+    in_step: bool,
+    ended: Vec<(ToolCallId, UiMessage)>,
 }
 
 #[derive(Clone, Copy)]
@@ -63,15 +67,29 @@ impl Below {
             due: HashMap::new(),
             sent: HashMap::new(),
             held: HashMap::new(),
+            in_step: false,
+            ended: Vec::new(),
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.nested.is_empty()
+        self.nested.is_empty() && self.ended.is_empty()
+    }
+
+    /// Follows the steps of the message itself.
+    fn follow(&mut self, event: &SessionEvent) {
+        match event {
+            SessionEvent::StepStarted { .. } => self.in_step = true,
+            SessionEvent::StepFinished { .. } | SessionEvent::FrameClosed { .. } => self.in_step = false,
+            _ => {}
+        }
     }
 
     /// Takes in an event that the reader has seen the effect of.
     pub(super) fn read_up(&mut self, own: bool, event: &SessionEvent) {
+        if own {
+            self.follow(event);
+        }
         match event {
             SessionEvent::ToolSettled { message, call, outcome } if own => {
                 self.nested.settle(message, call, outcome);
@@ -87,6 +105,10 @@ impl Below {
 
     /// An event of the message itself; `false` when there is nothing special about it.
     pub(super) fn own(&mut self, out: &mut Vec<u8>, seq: Seq, event: &SessionEvent) -> bool {
+        self.follow(event);
+        if !self.in_step {
+            self.send_ended(out);
+        }
         match event {
             SessionEvent::ToolSettled { message, call, outcome } => {
                 self.release(out, None);
@@ -117,9 +139,23 @@ impl Below {
             Some(lane) => self.pass_on(out, lane, seq, &change.call, event, reading),
             None => self.mark(&change.top_call, change.border),
         }
+        if matches!(event, SessionEvent::FrameOpened { parent: Some(parent), .. } if self.nested.is_top(&parent.message))
+        {
+            // A call of the message's own asked for it.
+            self.in_step = true;
+        }
         if let Some(whole) = change.ended {
             self.due.remove(&change.top_call);
-            put(out, |out| write_unnumbered(out, &snapshot(&change.top_call, &whole, false)));
+            self.ended.push((change.top_call, whole));
+            if !self.in_step {
+                self.send_ended(out);
+            }
+        }
+    }
+
+    fn send_ended(&mut self, out: &mut Vec<u8>) {
+        for (call, whole) in self.ended.drain(..) {
+            put(out, |out| write_unnumbered(out, &snapshot(&call, &whole, false)));
         }
     }
 

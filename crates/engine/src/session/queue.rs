@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use protocol::{MessageId, QueueExit, SessionEvent};
+use protocol::{MessageId, QueueExit, SessionEvent, planted::Unread};
 use store::{QueuedMessage, SessionRecord};
 use tokio::sync::oneshot;
 
@@ -153,7 +153,7 @@ impl Actor {
         let agent = self.main_agent(&queued.options)?;
         let id = queued.id().clone();
         let QueuedMessage { message, edits, after, options } = queued;
-        let submit = Submit { message, edits, after, earlier: Box::new(|| Ok(Vec::new())) };
+        let submit = Submit { message, edits, after, earlier: Unread::default() };
         match self.place(&record, &submit, &options).await? {
             Placed::Again(user) => {
                 self.leave_queue(vec![id], QueueExit::Refused).await?;
@@ -162,7 +162,7 @@ impl Actor {
             Placed::New { accepted, answers } => {
                 let record = self.ready(record).await?;
                 let begun = SessionEvent::QueueLeft { queued: id, why: QueueExit::Begun };
-                self.start(&(&record).into(), vec![begun, accepted], answers, options, agent).await
+                self.start((&record).into(), vec![begun, accepted], answers, options, agent).await
             }
         }
     }

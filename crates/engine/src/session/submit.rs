@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use protocol::{
     MessageId, MessageRef, Part, Role, RunOptions, SessionEvent, UiMessage,
+    planted::TWICE,
     project::chat::{Reading, View},
 };
 use store::{MessageRecord, RunRecord, SessionRecord};
@@ -13,7 +14,11 @@ use super::{
     request::{SendKind, SendRequest, Submit},
     subscribe::Viewer,
 };
-use crate::{EngineError, agents::AgentDefinition, context::facts};
+use crate::{
+    EngineError,
+    agents::AgentDefinition,
+    context::{facts, history},
+};
 
 /// What a message of a known session is.
 pub(super) enum Placed {
@@ -40,7 +45,7 @@ impl Actor {
             Placed::Again(user) => self.replay(&record, &user).await,
             Placed::New { accepted, answers } => {
                 let record = self.ready(record).await?;
-                self.start(&(&record).into(), vec![accepted], answers, options, agent).await
+                self.start((&record).into(), vec![accepted], answers, options, agent).await
             }
         }
     }
@@ -91,20 +96,28 @@ impl Actor {
         agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
         let Submit { message, earlier, .. } = submit;
-        let earlier = earlier().map_err(EngineError::InvalidMessage)?;
-        let mut seen: std::collections::HashSet<_> = earlier.iter().map(|message| &message.id).collect();
-        if seen.len() != earlier.len() || !seen.insert(&message.id) {
-            return Err(EngineError::InvalidMessage("Two messages have the same id.".to_owned()));
+        let mut history = Vec::new();
+        let mut last: Option<MessageId> = None;
+        let mut twice = false;
+        let planted = earlier
+            .read(|earlier| {
+                history::add_planted(&mut history, earlier);
+                twice |= earlier.id == message.id.as_str();
+                last = Some(MessageId::new(&*earlier.id));
+            })
+            .map_err(EngineError::InvalidMessage)?;
+        if twice {
+            return Err(EngineError::InvalidMessage(TWICE.to_owned()));
         }
-        let parent = earlier.last().map(|message| MessageRef::first(message.id.clone()));
+        let parent = last.map(MessageRef::first);
         let answers = MessageRef::first(message.id.clone());
         let mut events = Vec::new();
-        if !earlier.is_empty() {
-            events.push(SessionEvent::HistoryPlanted { messages: earlier });
+        if !planted.is_empty() {
+            events.push(SessionEvent::HistoryPlanted { messages: planted });
         }
         let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
         events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
-        self.start(&self.no_log(), events, answers, options, agent).await
+        self.start(self.no_log(history), events, answers, options, agent).await
     }
 
     /// Where a new message hangs: where the request says, else behind what the client showed before it, else at

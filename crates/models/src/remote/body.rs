@@ -1,13 +1,13 @@
 //! The body of a call: what the wire format writes, with the model's own settings laid over it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Map, Value, value::RawValue};
 
 use super::settings::{ModelSettings, PromptCache, ReasoningReplay, WireFormat};
 use crate::{
     anthropic, gemini,
-    model::ModelRequest,
+    model::{ModelMessage, ModelRequest, Written},
     openai, openai_responses,
     params::{self, Params},
 };
@@ -54,6 +54,18 @@ impl Writing {
         let mut chosen = self.params.clone();
         chosen.extend(request.params.iter().map(|(key, value)| (key.clone(), value.clone())));
         overlay(&body, &params::fields(format, &chosen, self.max_output_tokens))
+    }
+
+    /// The first messages of a body, where they are the same whatever follows.
+    pub fn ahead(&self, format: WireFormat, messages: &[Arc<ModelMessage>]) -> Option<Written> {
+        match (format, self.prompt_cache) {
+            (WireFormat::OpenAi, PromptCache::Marks) => None,
+            (WireFormat::OpenAi, _) => {
+                let text = openai::request::beginning(messages, self.reasoning_replay).ok()?;
+                Some(Written { messages: messages.to_vec(), by: (format, self.reasoning_replay), text })
+            }
+            (WireFormat::OpenAiResponses | WireFormat::Anthropic | WireFormat::Google, _) => None,
+        }
     }
 }
 

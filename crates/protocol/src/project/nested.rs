@@ -52,6 +52,11 @@ impl Nested {
         self.frames.is_empty()
     }
 
+    /// Whether this is the message that is read.
+    pub fn is_top(&self, message: &MessageId) -> bool {
+        *message == self.top
+    }
+
     /// Takes in an event of another message; `None` when that message is not below the top.
     pub fn take(&mut self, event: &SessionEvent) -> Result<Option<Change>, FoldError> {
         let Some(message) = event.message() else { return Ok(None) };

@@ -146,3 +146,26 @@ async fn the_approval_test_agent_asks_and_reports() {
     turn.next_approval().await.approve().await;
     assert_eq!(nested(&turn.message().await, "c").text(), "they said yes");
 }
+
+#[tokio::test]
+async fn the_same_answer_again_is_no_mistake_while_the_run_is_on_and_another_one_comes_too_late() {
+    let busy = Gate::new();
+    let app = Cast::new()
+        .with("go", [hands("c", "a", "careful"), says("done")])
+        .with("careful", [asks("s", "delete"), says("deleted, ").then(waits(&busy)).then(says("really"))])
+        .start()
+        .await;
+    define(&app, vec![sub("a", &[])]);
+    let mut turn = app.send("go").await;
+    let approval = turn.next_approval().await.approval.clone();
+    turn.end().await;
+    let path = format!("/api/approvals/{approval}");
+    assert_eq!(app.caller.post_json(&path, &json!({ "approved": true })).await.status, 200);
+    busy.reached().await;
+    // The agent is in the middle of a model call: nobody has to wait for it.
+    assert_eq!(app.caller.post_json(&path, &json!({ "approved": true })).await.status, 200);
+    assert_eq!(app.caller.post_json(&path, &json!({ "approved": false })).await.status, 409);
+    busy.open();
+    let message = app.chat("chat").resume().await.unwrap().message().await;
+    assert_eq!(nested(&message, "c").text(), "deleted, really");
+}

@@ -38,6 +38,18 @@ impl Cast {
         })
     }
 
+    /// The same, but how far each agent is stands in its request alone: one cast for any number of chats.
+    pub fn model_by_request(self) -> Scripted {
+        let parts = self.parts;
+        Scripted::choosing(move |request| {
+            let task = task_of(request, &parts);
+            let said = |message: &ModelMessage| matches!(message, ModelMessage::Assistant { .. });
+            let newest = request.messages.iter().rev().take_while(|message| !is_task(message, &task));
+            let step = newest.filter(|message| said(message)).count();
+            parts.get(&task).and_then(|replies| replies.get(step)).cloned().unwrap_or_default()
+        })
+    }
+
     pub async fn start(self) -> TestApp {
         TestApp::builder().script(self.model()).start().await
     }
@@ -54,6 +66,11 @@ fn task_of(request: &ModelRequest, parts: &HashMap<String, Vec<Reply>>) -> Strin
         _ => None,
     });
     texts.next().unwrap_or_default()
+}
+
+fn is_task(message: &ModelMessage, task: &str) -> bool {
+    let is = |content: &UserContent| matches!(content, UserContent::Text(text) if text == task);
+    matches!(message, ModelMessage::User { content } if content.iter().any(is))
 }
 
 /// A call of the `sub-agent` tool.

@@ -1,172 +1,24 @@
 //! Random trees against a simple reference: the same messages, in the same order, with the same results.
 //!
-//! A tree is a plan. The cast plays it, the server runs it, and [`Plan::expect`] says in a few lines what must come out.
-//! `AGENT_TREES` sets how many; the everyday run takes a few.
+//! A tree is a [`Plan`]. The cast plays it, the server runs it, and [`Plan::expect`] says in a few lines what must come
+//! out, for every frame. `AGENT_TREES` sets how many; the everyday run takes a few.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use engine::agents::AgentDefinition;
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::{
-    Gate, Reply, TestApp, calls, fails, join_all,
-    models::ModelError,
-    protocol::{AgentKind, ToolPart, ToolState, UiMessage},
-    says, waits,
+    TestApp, join_all,
+    models::{ModelMessage, UserContent},
+    protocol::{AgentKind, Part, ToolState, UiMessage},
 };
 
-use super::cast::{Cast, define_with, here, sub};
-
-/// A small generator: the same seed gives the same trees.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
-    Speaks,
-    /// Its model breaks off.
-    Errs,
-    /// Asks a person, who says yes.
-    Asks,
-    /// Has one step only.
-    Limited,
-    /// Is stopped by a person.
-    Stopped,
-}
-
-#[derive(Debug)]
-struct Plan {
-    task: String,
-    fate: Fate,
-    background: bool,
-    below: Vec<Plan>,
-}
-
-impl Plan {
-    fn grow(dice: &mut Dice, task: String, depth: usize) -> Self {
-        let fate = match (depth, dice.roll(10)) {
-            (0, _) | (_, 0..=3) => Fate::Speaks,
-            (_, 4..=5) => Fate::Errs,
-            (_, 6..=7) => Fate::Asks,
-            (_, 8) => Fate::Limited,
-            _ => Fate::Stopped,
-        };
-        let most = if depth == 0 { 4 } else { 3 };
-        let count =
-            if depth == 3 || fate == Fate::Stopped { 0 } else { dice.roll(most) + u64::from(depth == 0) };
-        let mut below: Vec<Self> =
-            (0..count).map(|place| Self::grow(dice, format!("{task}.{place}"), depth + 1)).collect();
-        if fate == Fate::Errs {
-            // It takes those it left in the background with it, at a moment nobody knows.
-            below.iter_mut().for_each(|below| below.background = false);
-        }
-        Self { task, fate, background: depth > 0 && dice.roll(4) == 0, below }
-    }
-
-    fn visit<'a>(&'a self, see: &mut dyn FnMut(&'a Self)) {
-        see(self);
-        self.below.iter().for_each(|below| below.visit(see));
-    }
-
-    fn depth(&self) -> usize {
-        self.task.matches('.').count()
-    }
-
-    /// The agent that plays this task.
-    fn agent(&self) -> String {
-        let limited = if self.fate == Fate::Limited { "l" } else { "a" };
-        format!("{limited}{}", self.depth())
-    }
-
-    fn call(&self, place: usize) -> Reply {
-        let tool = if self.background { "spawn-agent" } else { "sub-agent" };
-        calls(&format!("c{place}"), tool, json!({ "name": self.agent(), "task": self.task }))
-    }
-
-    fn has_background(&self) -> bool {
-        self.below.iter().any(|below| below.background)
-    }
-
-    fn cast(&self, mut cast: Cast, gates: &mut BTreeMap<String, Gate>) -> Cast {
-        let mut first = Reply::default();
-        for (place, below) in self.below.iter().enumerate() {
-            first = first.then(below.call(place));
-        }
-        if self.fate == Fate::Asks {
-            first = first.then(calls("ask", "conf_approve", json!({ "text": self.task })));
-        } else if self.below.is_empty() {
-            first = first.then(calls("echo", "conf_echo", json!({ "text": self.task })));
-        }
-        let last = match self.fate {
-            Fate::Errs => fails(ModelError::Cut),
-            Fate::Stopped => waits(gates.entry(self.task.clone()).or_default()),
-            _ => says(&format!("{} said", self.task)),
-        };
-        cast = cast.with(&self.task, [first, last, says(" and heard")]);
-        self.below.iter().fold(cast, |cast, below| below.cast(cast, gates))
-    }
-
-    /// The reference: what this agent's message says in the end.
-    fn expect(&self) -> (&'static str, String) {
-        match self.fate {
-            Fate::Errs => ("failed", String::new()),
-            Fate::Stopped => ("cancelled", String::new()),
-            _ if self.has_background() => ("finished", format!("{} said and heard", self.task)),
-            _ => ("finished", format!("{} said", self.task)),
-        }
-    }
-
-    fn check(&self, message: &UiMessage) {
-        let (status, text) = self.expect();
-        let metadata = message.metadata.as_ref().unwrap();
-        assert_eq!(
-            (metadata["status"].as_str(), message.text()),
-            (Some(status), text),
-            "{}: {message:#?}",
-            self.task
-        );
-        assert_eq!(metadata["agent"]["depth"], json!(self.depth()));
-        if self.fate == Fate::Limited {
-            assert_eq!(metadata["limit"], "steps");
-        }
-        let own = |part: &&ToolPart| {
-            metadata.get("raisedCalls").and_then(|raised| raised.get(part.call.as_str())).is_none()
-        };
-        let calls: Vec<&ToolPart> = message.tool_parts().filter(own).collect();
-        let names: Vec<String> = calls.iter().map(|part| part.call.to_string()).collect();
-        let mut expected: Vec<String> = (0..self.below.len()).map(|place| format!("c{place}")).collect();
-        if self.fate == Fate::Asks {
-            expected.push("ask".to_owned());
-        } else if self.below.is_empty() {
-            expected.push("echo".to_owned());
-        }
-        assert_eq!(names, expected, "{}", self.task);
-        for (below, part) in self.below.iter().zip(&calls) {
-            below.check_part(&part.state);
-        }
-    }
-
-    fn check_part(&self, state: &ToolState) {
-        match (state, self.expect().0, self.background) {
-            (ToolState::OutputAvailable { output, preliminary: false, .. }, "finished", _)
-            | (ToolState::OutputAvailable { output, preliminary: false, .. }, _, true) => {
-                self.check(&serde_json::from_value(output.clone()).unwrap());
-            }
-            (ToolState::OutputError { error_text, .. }, "failed", false) => {
-                assert!(error_text.starts_with("unavailable (model_unavailable)"), "{error_text}");
-            }
-            (ToolState::OutputError { error_text, .. }, "cancelled", false) => {
-                assert!(error_text.starts_with("cancelled: "), "{error_text}");
-            }
-            (state, wanted, _) => panic!("{} should be {wanted}: {state:?}", self.task),
-        }
-    }
-}
+use super::{
+    cast::{Cast, define_with, here, sub},
+    dice::Dice,
+    left_over::number,
+    plan::{Expected, Plan, Told},
+};
 
 fn agents(app: &TestApp) {
     let mut main = AgentDefinition::bare(AgentKind::Main, "general", "main");
@@ -186,7 +38,8 @@ fn agents(app: &TestApp) {
     define_with(app, main, subs);
 }
 
-async fn play(plan: &Plan) -> UiMessage {
+/// Runs the tree, with a person who stops whom the plan stops and says yes to every question.
+async fn play(plan: &Plan) -> (TestApp, UiMessage) {
     let mut gates = BTreeMap::new();
     let app = plan.cast(Cast::new(), &mut gates).start().await;
     agents(&app);
@@ -213,7 +66,7 @@ async fn play(plan: &Plan) -> UiMessage {
         });
         let asked: Vec<String> = asked.collect();
         if asked.is_empty() {
-            return message;
+            return (app, message);
         }
         for approval in asked {
             let path = format!("/api/approvals/{approval}");
@@ -223,29 +76,134 @@ async fn play(plan: &Plan) -> UiMessage {
     }
 }
 
+/// What the models were told of each call: by the task of the frame and the id of the call.
+fn told(app: &TestApp) -> HashMap<(String, String), Told> {
+    let mut told = HashMap::new();
+    for request in app.model.requests() {
+        let Some(ModelMessage::User { content }) = request.messages.first().map(|first| &**first) else {
+            continue;
+        };
+        let Some(task) = content.iter().rev().find_map(|content| match content {
+            UserContent::Text(text) if text.starts_with("go") => Some(text.clone()),
+            _ => None,
+        }) else {
+            continue;
+        };
+        for message in &request.messages {
+            if let ModelMessage::Tool { call, text, is_error, .. } = &**message {
+                let before = told.insert((task.clone(), call.to_string()), read(text, *is_error));
+                assert!(
+                    before.is_none_or(|before| before == read(text, *is_error)),
+                    "{task} was told two things"
+                );
+            }
+        }
+    }
+    told
+}
+
+fn read(text: &str, is_error: bool) -> Told {
+    if is_error {
+        return match text {
+            text if text.starts_with("unavailable (model_unavailable)") => Told::Failed,
+            text if text.starts_with("cancelled: ") => Told::Cancelled,
+            text => panic!("{text}"),
+        };
+    }
+    let value: Value = serde_json::from_str(text).unwrap();
+    let word = |name: &str| value[name].as_str().map(str::to_owned);
+    match (word("summary"), word("status"), word("echoed")) {
+        (Some(summary), ..) => Told::Report(summary, value["limit"].as_str().map(|_| "steps")),
+        (_, Some(_), _) => Told::Running,
+        (_, _, Some(echoed)) => Told::Echo(echoed),
+        _ => panic!("{text}"),
+    }
+}
+
+/// A message as the reference describes it.
+fn seen(message: &UiMessage, told: &HashMap<(String, String), Told>, task: &str) -> Expected {
+    let metadata = message.metadata.as_ref().unwrap();
+    let raised = |call: &str| metadata.get("raisedCalls").is_some_and(|raised| raised.get(call).is_some());
+    let parts = message.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => Some(format!("text {text}")),
+        Part::Tool(tool) if raised(tool.call.as_str()) => None,
+        Part::Tool(tool) => {
+            assert!(tool.state.is_settled(), "{task}: {tool:?}");
+            Some(format!("call {}", tool.call))
+        }
+        Part::Data { name, .. } => Some(format!("data {name}")),
+        _ => None,
+    });
+    let status = match metadata["status"].as_str() {
+        Some("failed") => "failed",
+        Some("cancelled") => "cancelled",
+        Some("finished") => "finished",
+        other => panic!("{task}: {other:?}, {message:#?}"),
+    };
+    let results = told.iter().filter(|((of, _), _)| of == task);
+    Expected {
+        status,
+        limit: metadata.get("limit").map(|_| "steps"),
+        parts: parts.collect(),
+        results: results.map(|((_, call), told)| (call.clone(), told.clone())).collect(),
+    }
+}
+
+/// Every frame against the reference, and the message the person sees against the frames.
+async fn compare(app: &TestApp, plan: &Plan, message: &UiMessage) -> usize {
+    let told = told(app);
+    let mut frames = BTreeMap::new();
+    for frame in app.frames("chat").await {
+        let body: UiMessage = serde_json::from_str(frame.body.as_deref().unwrap()).unwrap();
+        assert_eq!(body.id, frame.message);
+        assert!(frames.insert(frame.task.clone(), body).is_none(), "{} ran twice", frame.task);
+    }
+    let mut plans = Vec::new();
+    plan.visit(&mut |plan| plans.push(plan));
+    assert_eq!(frames.len() + 1, plans.len());
+    for plan in &plans {
+        let body = if plan.depth() == 0 { message } else { &frames[&plan.task] };
+        assert_eq!(seen(body, &told, &plan.task), plan.expect(), "{}: {body:#?}", plan.task);
+        assert_eq!(body.metadata.as_ref().unwrap()["agent"]["depth"], json!(plan.depth()));
+    }
+    nests(plan, message, &frames);
+    plans.len()
+}
+
+/// The message holds those below it under the calls that asked for them.
+fn nests(plan: &Plan, message: &UiMessage, frames: &BTreeMap<String, UiMessage>) {
+    for (place, below) in plan.below.iter().enumerate() {
+        let part = message.tool_parts().find(|part| part.call.as_str() == format!("c{place}")).unwrap();
+        match &part.state {
+            ToolState::OutputAvailable { output, preliminary: false, .. } => {
+                let inner: UiMessage = serde_json::from_value(output.clone()).unwrap();
+                assert_eq!(inner.id, frames[&below.task].id);
+                assert_eq!(inner.text(), frames[&below.task].text());
+                nests(below, &inner, frames);
+            }
+            ToolState::OutputError { .. } if !below.background => {
+                assert_ne!(below.expect().status, "finished", "{}", below.task);
+            }
+            state => panic!("{}: {state:?}", below.task),
+        }
+    }
+}
+
 #[tokio::test]
 async fn random_trees_come_out_as_a_simple_reference_says() {
-    let count: u64 = std::env::var("AGENT_TREES").ok().and_then(|count| count.parse().ok()).unwrap_or(16);
-    let mut mix: BTreeMap<String, u64> = BTreeMap::new();
+    let count = number("AGENT_TREES", 16);
+    let mut mix: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut agents = 0;
     for seed in 1..=count {
-        let plan = Plan::grow(&mut Dice(seed.wrapping_mul(7919)), "go".to_owned(), 0);
-        let mut kinds: BTreeMap<String, bool> = BTreeMap::new();
-        plan.visit(&mut |plan| {
-            kinds.insert(format!("{:?}", plan.fate), true);
-            if plan.background {
-                kinds.insert("Background".to_owned(), true);
-            }
-        });
-        kinds.into_keys().for_each(|kind| *mix.entry(kind).or_default() += 1);
+        let plan = Plan::grow(&mut Dice::new(seed as u64), "go".to_owned(), 0);
+        plan.kinds().into_iter().for_each(|kind| *mix.entry(kind).or_default() += 1);
         let played = tokio::time::timeout(std::time::Duration::from_secs(60), play(&plan)).await;
-        let Ok(message) = played else { panic!("tree {seed} never ended: {plan:#?}") };
-        plan.check(&message);
+        let Ok((app, message)) = played else { panic!("tree {seed} never ended: {plan:#?}") };
+        agents += compare(&app, &plan, &message).await;
     }
-    println!("{count} trees, of which: {mix:?}");
+    println!("{count} trees with {agents} agents, all as the reference says; trees with: {mix:?}");
     if count >= 100 {
-        assert!(
-            ["Asks", "Errs", "Stopped", "Limited", "Background"].iter().all(|kind| mix[*kind] * 10 >= count),
-            "{mix:?}"
-        );
+        let wanted = ["approvals", "errors", "cancels", "budgets", "background"];
+        assert!(wanted.iter().all(|kind| mix[kind] * 10 >= count), "{mix:?}");
     }
 }

@@ -61,8 +61,11 @@ impl Asked {
 fn text_of(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),
-        // What the person wrote comes last, after the facts of the turn.
-        Value::Array(parts) => parts.iter().rev().find_map(|part| part["text"].as_str()).map(str::to_owned),
+        // What was asked stands between the facts of the turn and what a caller handed over beside it.
+        Value::Array(parts) => {
+            let texts = || parts.iter().rev().filter_map(|part| part["text"].as_str());
+            texts().find(|text| Script::find(text).is_ok()).or_else(|| texts().next()).map(str::to_owned)
+        }
         _ => None,
     }
 }
