@@ -76,8 +76,7 @@ pub fn conversation(attached: Attached) -> ModelRequest {
         .into(),
         answer: Some(Arc::new(AnswerSchema { name: "plan".to_owned(), schema: json!({ "type": "array" }) })),
         cache_key: Some("session-1".to_owned()),
-        purpose: Purpose::Answer,
-        written: None,
+        ..ModelRequest::default()
     }
 }
 
