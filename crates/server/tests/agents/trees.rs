@@ -73,7 +73,7 @@ fn check(
     let depth = task.matches('.').count();
     assert_eq!(message.text(), format!("{task}: {}", WORD.repeat(words)));
     let metadata = message.metadata.as_ref().unwrap();
-    let path: Vec<String> = (0..=depth).map(|level| name_at(level)).collect();
+    let path: Vec<String> = (0..=depth).map(name_at).collect();
     let agent = json!({ "kind": if depth == 0 { "main" } else { "sub" }, "name": name_at(depth), "depth": depth,
                         "path": path });
     for (field, value) in agent.as_object().unwrap() {
