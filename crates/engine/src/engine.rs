@@ -36,6 +36,7 @@ use crate::{
         request::{Decision, SendRequest},
         subscribe::Viewer,
     },
+    transcript::Mirror,
     usage::{self, UsageRequest},
 };
 
@@ -47,6 +48,8 @@ pub struct EngineSettings {
     pub sub_agents: TreeLimits,
     /// Called around every agent's loop, in this order.
     pub hooks: Hooks,
+    /// Told of every session that changed, so that it can keep a folder of it.
+    pub mirror: Option<Arc<Mirror>>,
 }
 
 /// What the engine is made of; everything that differs between production and tests.
@@ -78,6 +81,15 @@ pub(crate) struct Parts {
     pub(crate) ending: CancellationToken,
     /// Parent of every run's token.
     pub(crate) runs: CancellationToken,
+}
+
+impl Parts {
+    /// Something of this session is other than it was.
+    pub(crate) fn note_change(&self, workspace: &WorkspaceId, session: &SessionId) {
+        if let Some(mirror) = &self.settings.mirror {
+            mirror.note(workspace, session);
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -327,6 +339,7 @@ impl Engine {
     ) -> Result<SessionInfo, EngineError> {
         let record = self.record(workspace, session).await?;
         self.parts.store.rename_session(record.key, title).await?;
+        self.parts.note_change(workspace, session);
         self.session(workspace, session).await
     }
 

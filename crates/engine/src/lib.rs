@@ -15,6 +15,7 @@ mod session;
 mod shelf;
 mod sub_chat;
 mod system;
+pub mod transcript;
 mod usage;
 
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};

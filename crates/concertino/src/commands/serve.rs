@@ -3,12 +3,13 @@
 use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
-use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock};
+use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock, transcript::Mirror};
 use models::{Catalog, catalog::Standing};
 use protocol::{Clock, PrincipalId, WorkspaceId};
 use server::{Auth, ServerSettings, ServerState};
 use store::{NewToken, SqliteStore, Store, Tokens};
 use tokio::{net::TcpListener, task::JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::Config,
@@ -29,13 +30,18 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     remember(&*store, &token).await?;
     let catalog = Arc::new(model_choice::catalog(&config.model, &data.providers())?);
     let tools = tools::Registry::builtin(&config.tool_groups)?;
+    let mirror = config.transcripts.clone().map(Mirror::new);
     let engine = Engine::new(EngineParts {
-        store,
+        store: Arc::clone(&store),
         catalog: Arc::clone(&catalog),
         tools,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
-        settings: EngineSettings { profile: config.profile, ..EngineSettings::default() },
+        settings: EngineSettings {
+            profile: config.profile,
+            mirror: mirror.clone(),
+            ..EngineSettings::default()
+        },
     });
     let settings = ServerSettings {
         auth: config.auth,
@@ -54,6 +60,12 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         background.spawn(async move {
             model_choice::keep_looking(&catalog, |found| eprintln!("{found}")).await;
         });
+    }
+    let end = CancellationToken::new();
+    let mirroring = end.clone().drop_guard();
+    if let Some(mirror) = mirror {
+        let workspaces = workspaces(&*store).await?;
+        background.spawn(async move { mirror.run(&store, &workspaces, &end).await });
     }
     match engine.recover().await {
         Ok(0) => {}
@@ -77,7 +89,17 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
             }
         }
     }
+    drop(mirroring);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Those that anybody has access to.
+async fn workspaces(store: &dyn Store) -> Result<Vec<WorkspaceId>> {
+    let mut workspaces = vec![WorkspaceId::default_workspace()];
+    workspaces.extend(store.tokens().await?.into_iter().map(|token| token.workspace));
+    workspaces.sort();
+    workspaces.dedup();
+    Ok(workspaces)
 }
 
 async fn listen(config: &Config) -> Result<TcpListener> {

@@ -180,6 +180,7 @@ async fn ended(live: &mut Option<Live>) -> Vec<LiveAnswer> {
 impl Actor {
     async fn run_ended(&mut self, left: Vec<LiveAnswer>) {
         self.live = None;
+        self.parts.note_change(&self.name.0, &self.name.1);
         if !self.stops.is_empty() {
             let stopped = self.was_stopped().await;
             for reply in self.stops.drain(..) {
@@ -211,6 +212,15 @@ impl Actor {
     }
 
     async fn handle(&mut self, command: Command) {
+        let changes =
+            matches!(command, Command::Stop { .. } | Command::Branch { .. } | Command::Delete { .. });
+        self.carry_out(command).await;
+        if changes {
+            self.parts.note_change(&self.name.0, &self.name.1);
+        }
+    }
+
+    async fn carry_out(&mut self, command: Command) {
         // A caller that went away needs no answer.
         match command {
             Command::Send { request, reply } => self.send_or_wait(*request, reply).await,
