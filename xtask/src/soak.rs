@@ -23,7 +23,7 @@ pub enum Name {
     /// A run dropped and resumed at every event, by our fold and by the real clients
     Resume,
     /// Two hundred random trees of agents against a simple reference, two hundred stops and kills at any moment, the
-    /// heap of two hundred agents
+    /// heap of two hundred agents, two hundred chats written to folders and read back
     Agents,
     /// 10,000 messages beside 10, 10,000 sessions beside 100: the same cost
     Flat,
@@ -100,8 +100,9 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
                 |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.to_owned());
             let mut tests = cargo(project);
             tests.args(["test", "--package", "server", "--test", "agents", "--test", "agent_heap"]);
+            tests.args(["--test", "transcripts"]);
             tests.args(["--", "--nocapture", "--test-threads", "1"]);
-            for name in ["AGENT_TREES", "AGENT_STOPS", "AGENT_HEAP"] {
+            for name in ["AGENT_TREES", "AGENT_STOPS", "AGENT_HEAP", "TRANSCRIPTS"] {
                 tests.env(name, given(name, "200"));
             }
             tests.env("AGENT_WORDS", given("AGENT_WORDS", "1000"));

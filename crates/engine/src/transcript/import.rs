@@ -6,7 +6,7 @@ use protocol::{
     ArtifactId, Clock, IdSource, LogEntry, SessionId, WorkspaceId,
     transcript::{Agent, Line, SessionFile, Transcript, rename, to_log},
 };
-use store::{Append, Row, SessionKey, SessionTarget, Store, StoreError};
+use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
 
 use super::{
     Summary, TranscriptFault,
@@ -56,7 +56,10 @@ pub async fn import(place: &Import<'_>, source: &Path) -> Result<Summary, Transc
     }
     let mut rows = Vec::with_capacity(log.events.len());
     for (seq, (at, event)) in (1..).zip(log.events) {
-        rows.push(Row::Event(LogEntry { seq, at, event }));
+        rows.push(match DeltaRow::start(seq, at, &event) {
+            Some(row) => Row::Deltas(row),
+            None => Row::Event(LogEntry { seq, at, event }),
+        });
     }
     let session = &transcript.session;
     let append = Append {
