@@ -19,6 +19,7 @@ mod shelf;
 mod sub_chat;
 mod system;
 mod title;
+pub mod transcript;
 mod usage;
 
 pub use compact::CompactOutcome;

@@ -9,7 +9,7 @@ use super::{
     body::Writing,
     settings::{ModelSettings, WireFormat},
 };
-use crate::model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, Purpose, UserContent};
+use crate::model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, UserContent};
 
 /// What each provider attached to the reasoning and to the first call; every writer must take only its own.
 pub struct Attached {
