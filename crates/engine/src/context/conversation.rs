@@ -15,7 +15,6 @@ use super::{
     compaction::{Compaction, is_summary},
     history, transcript,
 };
-use crate::run::frame::RAISED_CALLS;
 
 /// The kept part that holds the plan the person sees.
 const PLAN: &str = "plan";
@@ -114,12 +113,12 @@ impl Conversation {
 
     fn push_answer(&mut self, message: &UiMessage) {
         let fact = |name: &str| message.metadata.as_ref().and_then(|metadata| metadata.get(name));
-        let raised = fact(RAISED_CALLS);
+        let marks = history::Marks::of(message);
         let is_for_model = fact(command::COMMAND).is_none();
         for (step, parts) in (0_u32..).zip(message.parts.split(|part| matches!(part, Part::StepStart))) {
             if is_for_model {
                 let mut said = Vec::new();
-                history::add_step(&mut said, parts, raised);
+                history::add_step(&mut said, parts, marks);
                 if matches!(said.first(), Some(ModelMessage::Assistant { .. })) {
                     self.mark(&message.id, step, false);
                 }
