@@ -29,6 +29,8 @@ pub(crate) async fn engine(
         ids: Arc::new(RandomIds),
         settings: EngineSettings {
             profile: config.profile,
+            context: config.context,
+            auto_title: config.auto_title,
             workspace_tools: config.workspace_tools.clone(),
             ..EngineSettings::default()
         },

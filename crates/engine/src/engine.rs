@@ -25,9 +25,9 @@ use tools::Limits;
 use crate::{
     EngineError,
     agents::{AgentRegistry, WorkspaceTools, kit::Kits},
-    context::cache::Histories,
+    context::{cache::Histories, texts::Texts},
     hooks::Hooks,
-    run::tree::TreeLimits,
+    run::{compact::ContextSettings, tree::TreeLimits},
     session::{
         actor::{Command, Reply, Stopped},
         flush::Flusher,
@@ -47,6 +47,10 @@ pub struct EngineSettings {
     pub sub_agents: TreeLimits,
     /// Called around every agent's loop, in this order.
     pub hooks: Hooks,
+    /// When a conversation that becomes long is compacted.
+    pub context: ContextSettings,
+    /// Whether a chat is named by its model after the first answer.
+    pub auto_title: bool,
     /// What the agents of a workspace may use, where that is limited.
     pub workspace_tools: WorkspaceTools,
 }
@@ -74,6 +78,7 @@ pub(crate) struct Parts {
     pub(crate) settings: EngineSettings,
     pub(crate) flusher: Arc<Flusher>,
     pub(crate) histories: Histories,
+    pub(crate) texts: Texts,
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
     /// No new work is taken.
@@ -131,6 +136,7 @@ impl Engine {
             settings: parts.settings,
             flusher: Arc::default(),
             histories: Histories::default(),
+            texts: Texts::default(),
             sessions: Registry::default(),
             tasks: TaskTracker::new(),
             ending: CancellationToken::new(),
@@ -176,6 +182,9 @@ impl Engine {
                  main chat."
                     .to_owned(),
             ));
+        }
+        if let Some(titling) = self.titling(&request).await? {
+            return Ok(titling);
         }
         let name = (request.workspace.clone(), request.session.clone());
         self.ask(name.0, name.1, |reply| Command::Send { request: Box::new(request), reply }).await

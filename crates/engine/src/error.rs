@@ -25,6 +25,12 @@ pub enum EngineError {
         "This chat is still working on an answer. Stop it or wait, or send with whenBusy \"queue\" or \"interrupt\"."
     )]
     Busy,
+    #[error(
+        "A question waits for an answer in this chat, and it stays. Answer it first, then send the command again."
+    )]
+    Waiting,
+    #[error("The chat could not be named: {0}.")]
+    NoTitle(String),
     #[error("Too many messages are waiting in this chat; at most {0} can wait.")]
     QueueFull(usize),
     #[error(
@@ -71,7 +77,8 @@ impl EngineError {
             Self::SessionNotFound => ErrorCode::SessionNotFound,
             Self::MessageNotFound(_) => ErrorCode::MessageNotFound,
             Self::ApprovalNotFound => ErrorCode::ApprovalNotFound,
-            Self::Busy => ErrorCode::SessionBusy,
+            Self::Busy | Self::Waiting => ErrorCode::SessionBusy,
+            Self::NoTitle(_) => ErrorCode::ModelUnavailable,
             Self::QueueFull(_) => ErrorCode::TooManyRequests,
             Self::IdConflict => ErrorCode::IdConflict,
             Self::ApprovalSettled => ErrorCode::ApprovalSettled,

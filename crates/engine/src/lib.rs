@@ -6,6 +6,7 @@
 
 pub mod agents;
 mod artifacts;
+mod compact;
 mod context;
 mod definitions;
 mod engine;
@@ -16,13 +17,15 @@ mod session;
 mod shelf;
 mod sub_chat;
 mod system;
+mod title;
 mod usage;
 
+pub use compact::CompactOutcome;
 pub use definitions::{AgentChange, Defined};
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};
 pub use error::EngineError;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
-pub use run::tree::TreeLimits;
+pub use run::{compact::ContextSettings, tree::TreeLimits};
 pub use session::{
     actor::Stopped,
     following::Following,

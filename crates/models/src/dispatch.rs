@@ -81,6 +81,10 @@ impl Model for Dispatch {
         self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.price()
     }
 
+    fn context_window(&self) -> Option<u64> {
+        self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.context_window()
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let at = self.chain.at.load(Ordering::Relaxed);
         let mut call = Call::new(Arc::clone(&self.chain), at, request);

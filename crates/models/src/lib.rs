@@ -23,12 +23,13 @@ pub mod retry;
 pub mod schedule;
 pub mod scripted;
 pub mod sse_decode;
+mod too_long;
 
 pub use catalog::{Catalog, CatalogSettings, ChoiceError, Wanted};
 pub use http::{SetupError, install_tls};
 pub use model::{
     AnswerSchema, AssistantContent, FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest,
-    ModelStream, UserContent, Written,
+    ModelStream, Purpose, UserContent, Written,
 };
 pub use remote::{
     RemoteModel,
@@ -36,3 +37,4 @@ pub use remote::{
 };
 pub use retry::Limits;
 pub use scripted::Scripted;
+pub use too_long::TooLong;

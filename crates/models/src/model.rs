@@ -25,6 +25,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// How many tokens it can read and write in one call, where it is known.
+    fn context_window(&self) -> Option<u64> {
+        None
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream;
 
     /// Writes down what requests will begin with, for [`ModelRequest::written`]. Worth it for a long history, on a
@@ -53,7 +58,8 @@ impl Written {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
-    pub system: String,
+    /// Shared by all sessions that begin alike.
+    pub system: Arc<str>,
     /// Shared with the calls before and after: a long history is not copied for each call.
     pub messages: Vec<Arc<ModelMessage>>,
     pub tools: Arc<[ToolSpec]>,
@@ -65,6 +71,19 @@ pub struct ModelRequest {
     pub params: Arc<Params>,
     /// What [`Model::write_ahead`] wrote of the first messages.
     pub written: Option<Arc<Written>>,
+    pub purpose: Purpose,
+}
+
+/// What an answer is for. No server is told; the words of the request say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// For the person, or for the agent that asked.
+    #[default]
+    Answer,
+    /// To stand in for the older part of a conversation.
+    Summary,
+    /// To name a conversation.
+    Title,
 }
 
 /// Structured output: what the text of an answer must look like.

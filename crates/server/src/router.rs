@@ -18,7 +18,8 @@ pub fn router(state: ServerState) -> Router {
         //   GET  …/{id}/stream    chat/resume.rs     GET  …/{id}/messages  chat/history.rs
         //   POST …/{id}/stop      chat/stop.rs       POST …/{id}/branch    chat/branch.rs
         //   POST …/{id}/message   chat/message.rs    GET  …/{id}/queue     chat.rs
-        //                                            GET  …/{id}/branches  chat/branch.rs
+        //   POST …/{id}/compact   chat/compact.rs    GET  …/{id}/branches  chat/branch.rs
+        //   POST …/{id}/title     chat/title.rs
         .route("/api/chat/{*rest}", any(chat::dispatch))
         .route(
             "/api/approvals/{id}",

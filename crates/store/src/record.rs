@@ -20,6 +20,8 @@ pub struct SessionRecord {
     pub workspace: WorkspaceId,
     pub id: SessionId,
     pub title: Option<String>,
+    /// Whether a person or a model wrote the title; else it is the session's first words.
+    pub is_titled: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub message_count: u64,

@@ -81,7 +81,17 @@ pub trait Sessions {
         limit: u32,
     ) -> Result<SessionPage, StoreError>;
 
+    /// A person names the session, or takes its title away.
     async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError>;
+
+    /// The session gets a title that was written for it; gives whether it did. `only_untitled`: not if it has more than
+    /// its first words already.
+    async fn title_session(
+        &self,
+        key: SessionKey,
+        title: String,
+        only_untitled: bool,
+    ) -> Result<bool, StoreError>;
 
     /// Moves the active leaf to the newest leaf at or below this message.
     async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError>;

@@ -18,9 +18,6 @@ pub enum Form {
     Json,
 }
 
-/// An agent as it would be sent, with its place in the text.
-pub type Placed = (String, Map<String, Value>);
-
 /// A text that is no agent at all, and where reading it ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -29,8 +26,11 @@ pub struct Unreadable {
     pub message: String,
 }
 
-/// The agents of a text.
-pub fn bodies(form: Form, text: &str) -> Result<Vec<Placed>, Unreadable> {
+/// A definition: where it stands in the file, and its fields.
+pub type Body = (String, Map<String, Value>);
+
+/// The agents of a text as they would be sent, each with its place in the text.
+pub fn bodies(form: Form, text: &str) -> Result<Vec<Body>, Unreadable> {
     match form {
         Form::Toml => Ok(vec![(String::new(), of_toml(text)?)]),
         Form::Json => of_json(text),
@@ -49,7 +49,7 @@ fn of_toml(text: &str) -> Result<Map<String, Value>, Unreadable> {
     Ok(body.into_iter().map(|(key, value)| (rename(key), value)).collect())
 }
 
-fn of_json(text: &str) -> Result<Vec<Placed>, Unreadable> {
+fn of_json(text: &str) -> Result<Vec<Body>, Unreadable> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| Unreadable { line: error.line().max(1), message: error.to_string() })?;
     let not_an_agent = |path: &str| Unreadable {

@@ -1,8 +1,6 @@
-//! Messages on the active branch → model messages. Pure, so that it can be compared in tests.
+//! One message → model messages. Pure, so that it can be compared in tests.
 //!
 //! Every call has a result, in call order, right after the step that made it: providers refuse anything else.
-
-use std::sync::Arc;
 
 use models::{AssistantContent, ModelMessage, UserContent};
 use protocol::{
@@ -17,15 +15,18 @@ pub(crate) const STEERING: &str = "steering";
 /// Who said it, when it is the report of agents in the background.
 pub(crate) const BACKGROUND: &str = "background";
 
-/// Appends what one message means to a model.
+/// Appends what the message of an agent means to a model, step by step.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
-    add_asked(out, message, None);
+    let raised = message.metadata.as_ref().and_then(|metadata| metadata.get(RAISED_CALLS));
+    for step in message.parts.split(|part| matches!(part, Part::StepStart)) {
+        add_step(out, step, raised);
+    }
 }
 
-/// The same, for a message that a client brought along.
-pub(crate) fn add_planted(out: &mut Vec<Arc<ModelMessage>>, message: &PlantedMessage<'_>) {
-    let said = match message.role {
-        Role::System => return,
+/// A message that a client brought along; nothing when there is nothing in it for a model.
+pub(crate) fn planted(message: &PlantedMessage<'_>) -> Option<ModelMessage> {
+    match message.role {
+        Role::System => None,
         Role::User => {
             let content: Vec<_> = message
                 .parts()
@@ -38,7 +39,7 @@ pub(crate) fn add_planted(out: &mut Vec<Arc<ModelMessage>>, message: &PlantedMes
                     },
                 })
                 .collect();
-            if content.is_empty() { return } else { ModelMessage::User { content } }
+            (!content.is_empty()).then_some(ModelMessage::User { content })
         }
         Role::Assistant => {
             let text = |part| match part {
@@ -46,27 +47,14 @@ pub(crate) fn add_planted(out: &mut Vec<Arc<ModelMessage>>, message: &PlantedMes
                 _ => None,
             };
             let content: Vec<_> = message.parts().filter_map(text).collect();
-            if content.is_empty() { return } else { ModelMessage::Assistant { content } }
-        }
-    };
-    out.push(Arc::new(said));
-}
-
-/// The same, for a message that may have been asked at a moment of which something is known.
-pub(crate) fn add_asked(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&TurnFacts>) {
-    match message.role {
-        Role::System => {}
-        Role::User => add_user(out, message, facts),
-        Role::Assistant => {
-            let raised = message.metadata.as_ref().and_then(|metadata| metadata.get(RAISED_CALLS));
-            for step in message.parts.split(|part| matches!(part, Part::StepStart)) {
-                add_step(out, step, raised);
-            }
+            (!content.is_empty()).then_some(ModelMessage::Assistant { content })
         }
     }
 }
 
-fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&TurnFacts>) {
+/// A message of the person, which may have been asked at a moment of which something is known; nothing when there is
+/// nothing in it for a model.
+pub(crate) fn user(message: &UiMessage, facts: Option<&TurnFacts>) -> Option<ModelMessage> {
     let mut content: Vec<_> = message
         .parts
         .iter()
@@ -80,15 +68,17 @@ fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&Tur
             _ => None,
         })
         .collect();
-    if !content.is_empty() {
-        if let Some(facts) = facts {
-            content.insert(0, UserContent::Facts(facts.text()));
-        }
-        out.push(ModelMessage::User { content });
+    if content.is_empty() {
+        return None;
     }
+    if let Some(facts) = facts {
+        content.insert(0, UserContent::Facts(facts.text()));
+    }
+    Some(ModelMessage::User { content })
 }
 
-fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>) {
+/// What stands between two `step-start` parts. `raised` are the calls in it that are copies of sub-agents' questions.
+pub(crate) fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>) {
     let mut content = Vec::new();
     let mut results = Vec::new();
     let mut steered = Vec::new();
@@ -234,26 +224,6 @@ mod tests {
             AssistantContent::ToolCall { call, provider: provider.clone() },
         ];
         assert_eq!(model_messages(&answer)[0], ModelMessage::Assistant { content });
-    }
-
-    #[test]
-    fn a_planted_history_is_the_same_now_and_when_it_is_read_again() {
-        let brought = [
-            json!({"id": "1", "role": "user", "parts": [{"type": "text", "text": "a\nb"},
-                {"type": "file", "mediaType": "image/png", "url": "data:,", "filename": "f"}]}),
-            json!({"id": "2", "role": "assistant", "parts": [{"type": "text", "text": ""},
-                {"type": "step-start"}, {"type": "text", "text": "c"}]}),
-            json!({"id": "3", "role": "user", "parts": []}),
-            json!({"id": "4", "role": "assistant", "parts": [{"type": "file", "mediaType": "a/b", "url": "data:,"}]}),
-        ];
-        let text = brought.iter().map(Value::to_string).collect::<Vec<_>>().join(" , ");
-        let mut now = Vec::new();
-        let planted =
-            protocol::planted::Unread(text.into()).read(|message| add_planted(&mut now, message)).unwrap();
-        let mut later = Vec::new();
-        planted.messages().unwrap().iter().for_each(|message| add(&mut later, message));
-        assert_eq!(now.into_iter().map(Arc::unwrap_or_clone).collect::<Vec<_>>(), later);
-        assert_eq!(later.len(), 2);
     }
 
     #[test]

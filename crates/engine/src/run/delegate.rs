@@ -32,7 +32,7 @@ use crate::{
         AgentDefinition,
         kit::{Kit, Scene},
     },
-    context::{delegation, prompt},
+    context::{conversation::Conversation, delegation, prompt},
     session::log::LogWriter,
 };
 
@@ -200,11 +200,11 @@ async fn begin(
     let mut run = caller.clone();
     run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));
     run.kit = Arc::new(kit);
-    run.history = Arc::new(vec![Arc::new(task_message(&parent))]);
+    run.history = Arc::new(Conversation::of_task(&run.post.message, task_message(&parent)));
     run.written = None;
     run.cancel = cancel.clone();
     run.model = model;
-    run.system = system.into();
+    run.system = run.parts.texts.share(system);
     run.agent = Arc::new(agent);
 
     let asked: HashMap<_, _> = frame

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{ChoiceError, Model, ModelMessage, Written};
+use models::{ChoiceError, Model, Written};
 use protocol::{
     AgentKind, FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
@@ -22,7 +22,12 @@ use crate::{
         AgentDefinition,
         kit::{Kit, Scene},
     },
-    context::{cache::History, history, preface, prompt},
+    context::{
+        cache::History,
+        command::{COMMAND, Command},
+        conversation::Conversation,
+        preface, prompt,
+    },
     run::{
         call_model::LONG,
         choose_model::{Gone, choose_model},
@@ -48,14 +53,16 @@ pub(super) struct LogEnd {
     /// The model that the session goes on with, and where from.
     chat_model: Option<(String, Option<String>)>,
     /// What a model reads up to here, where that is known without reading it.
-    history: Option<Vec<Arc<ModelMessage>>>,
+    history: Option<Conversation>,
+    /// Whether it may be without a title.
+    is_young: bool,
 }
 
 /// The agent of a run, and what its system prompt says in this session.
 struct Voice {
     agent: Arc<AgentDefinition>,
     kit: Arc<Kit>,
-    system: String,
+    system: Arc<str>,
     model: Arc<dyn Model>,
 }
 
@@ -64,25 +71,32 @@ struct Voice {
 struct Known {
     history: Option<History>,
     written: Option<Arc<Written>>,
+    /// The session may have no answer yet.
+    is_first: bool,
+}
+
+/// A session with so many messages may be without a title because its first answers failed.
+const YOUNG: u64 = 4;
+
+fn is_young(record: &SessionRecord) -> bool {
+    !record.is_titled && record.message_count <= YOUNG
 }
 
 /// Writes a long history down for the model, on a thread of its own.
 async fn write_ahead(model: &Arc<dyn Model>, history: Option<&History>) -> Option<Arc<Written>> {
-    let history = history.filter(|history| history.len() >= LONG)?;
+    let history = history.filter(|history| history.messages().len() >= LONG)?;
     let (model, history) = (Arc::clone(model), Arc::clone(history));
-    tokio::task::spawn_blocking(move || model.write_ahead(&history)).await.ok()?.map(Arc::new)
+    tokio::task::spawn_blocking(move || model.write_ahead(history.messages())).await.ok()?.map(Arc::new)
 }
 
 /// A history that is known, and the message that goes behind it.
-fn history_with(mut history: Vec<Arc<ModelMessage>>, events: &[SessionEvent]) -> History {
-    let mut asked = Vec::new();
+fn history_with(mut conversation: Conversation, events: &[SessionEvent]) -> History {
     for event in events {
         if let SessionEvent::MessageAccepted { message, facts, .. } = event {
-            history::add_asked(&mut asked, message, facts.as_deref());
+            conversation.push(message, facts.as_deref());
         }
     }
-    history.extend(asked.into_iter().map(Arc::new));
-    Arc::new(history)
+    Arc::new(conversation)
 }
 
 impl From<&SessionRecord> for LogEnd {
@@ -93,16 +107,24 @@ impl From<&SessionRecord> for LogEnd {
             preface: record.preface.clone(),
             chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
             history: None,
+            is_young: is_young(record),
         }
     }
 }
 
 impl Actor {
     /// The end of the log of a session that does not exist yet, but for what the client brought along.
-    pub(super) fn no_log(&self, history: Vec<Arc<ModelMessage>>) -> LogEnd {
+    pub(super) fn no_log(&self, history: Conversation) -> LogEnd {
         let (workspace, id) = self.name.clone();
         let target = SessionTarget::New { workspace, id };
-        LogEnd { target, high_water: 0, preface: None, chat_model: None, history: Some(history) }
+        LogEnd {
+            target,
+            high_water: 0,
+            preface: None,
+            chat_model: None,
+            history: Some(history),
+            is_young: true,
+        }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -123,6 +145,7 @@ impl Actor {
         answers: MessageRef,
         mut options: RunOptions,
         agent: Arc<AgentDefinition>,
+        command: Option<Command>,
     ) -> Result<Viewer, EngineError> {
         if options.chat_model_id.is_none()
             && let Some((id, source)) = &end.chat_model
@@ -135,7 +158,8 @@ impl Actor {
         let log = self.open_log(&end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
         let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
-        if preface.is_new {
+        // A command is no turn of an agent.
+        if preface.is_new && command.is_none() {
             let (agent, text) = (agent.name.clone(), preface.text.clone());
             events.push(SessionEvent::PrefaceWritten { agent, text });
         }
@@ -150,7 +174,12 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&voice.agent, &*voice.model), None).map_err(order)?;
+        let mut metadata = self.start_metadata(&voice.agent, &*voice.model);
+        if let Some(command) = &command {
+            metadata.insert(COMMAND.to_owned(), command.fact());
+        }
+        frame.open(metadata, None).map_err(order)?;
+        let is_first = end.is_young && command.is_none();
         let history = end.history.map(|history| history_with(history, &events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -167,7 +196,7 @@ impl Actor {
             tokio::join!(writer.append(events, Vec::new()), write_ahead(&voice.model, history.as_ref()));
         stored?;
         let turn = Turn::new(voice.agent.max_steps);
-        self.spawn(run, voice, writer, Rebuilt::fresh(frame), turn, Known { history, written });
+        self.spawn(run, voice, writer, Rebuilt::fresh(frame), turn, Known { history, written, is_first });
         Ok(viewer)
     }
 
@@ -195,7 +224,8 @@ impl Actor {
         let workspace = &self.name.0;
         let kit = self.parts.kits.of(&self.parts, &agent, Scene::of(workspace, options));
         let system = prompt::system(&agent, &kit, workspace, options, None, preface);
-        Ok(Voice { agent, kit, system: system.map_err(EngineError::InvalidMessage)?, model })
+        let system = self.parts.texts.share(system.map_err(EngineError::InvalidMessage)?);
+        Ok(Voice { agent, kit, system, model })
     }
 
     /// The agent of a run that goes on. One that is gone, or cannot be used any more, ends the run with the reason
@@ -250,7 +280,7 @@ impl Actor {
             agent: voice.agent,
             model: voice.model,
             options: run.options.clone(),
-            system: voice.system.into(),
+            system: voice.system,
             history: Arc::default(),
             written: known.written,
             cancel: cancel.clone(),
@@ -263,7 +293,8 @@ impl Actor {
         let work = lifecycle::run(ctx, branch, writer, frame, turn, mail, busy);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
-        self.live = Some(Live { run, log, cancel, answers, tree, task });
+        let is_first = known.is_first && self.parts.settings.auto_title;
+        self.live = Some(Live { run, log, cancel, answers, tree, is_first, task });
     }
 
     /// Takes a run that left memory up again; `before` is written ahead of the moment it goes on.
@@ -303,7 +334,8 @@ impl Actor {
         writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
         let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
         let turn = Turn::resume(voice.agent.max_steps, rebuilt.frame.steps(), calls);
-        self.spawn(run, voice, writer, rebuilt, turn, Known::default());
+        let known = Known { is_first: is_young(record), ..Known::default() };
+        self.spawn(run, voice, writer, rebuilt, turn, known);
         Ok(viewer)
     }
 

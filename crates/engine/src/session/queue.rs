@@ -17,7 +17,7 @@ use super::{
     submit::{Placed, content},
     subscribe::Viewer,
 };
-use crate::EngineError;
+use crate::{EngineError, context::command};
 
 type Begins = oneshot::Sender<Result<Viewer, EngineError>>;
 
@@ -160,9 +160,10 @@ impl Actor {
                 self.replay(&record, &user).await
             }
             Placed::New { accepted, answers } => {
-                let record = self.ready(record).await?;
+                let command = command::of(&submit.message);
+                let record = self.ready_for(record, command.as_ref()).await?;
                 let begun = SessionEvent::QueueLeft { queued: id, why: QueueExit::Begun };
-                self.start((&record).into(), vec![begun, accepted], answers, options, agent).await
+                self.start((&record).into(), vec![begun, accepted], answers, options, agent, command).await
             }
         }
     }
@@ -187,7 +188,11 @@ impl Actor {
     }
 
     async fn leave_queue(&self, ids: Vec<MessageId>, why: QueueExit) -> Result<(), EngineError> {
-        let events = ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why }).collect();
+        self.note(ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why }).collect()).await
+    }
+
+    /// Appends what concerns the session itself, beside a run or without one.
+    pub(super) async fn note(&self, events: Vec<SessionEvent>) -> Result<(), EngineError> {
         if let Some(live) = &self.live {
             return Ok(live.log.note(events).await?);
         }

@@ -7,7 +7,7 @@ use protocol::{
     planted::TWICE,
     project::chat::{Reading, View},
 };
-use store::{MessageRecord, RunRecord, SessionRecord};
+use store::{MessageRecord, RunRecord, RunStatus, SessionRecord};
 
 use super::{
     actor::{Actor, Live},
@@ -17,7 +17,11 @@ use super::{
 use crate::{
     EngineError,
     agents::AgentDefinition,
-    context::{facts, history},
+    context::{
+        command::{self, Command},
+        conversation::Conversation,
+        facts,
+    },
 };
 
 /// What a message of a known session is.
@@ -44,9 +48,22 @@ impl Actor {
         match self.place(&record, &submit, &options).await? {
             Placed::Again(user) => self.replay(&record, &user).await,
             Placed::New { accepted, answers } => {
-                let record = self.ready(record).await?;
-                self.start((&record).into(), vec![accepted], answers, options, agent).await
+                let command = command::of(&submit.message);
+                let record = self.ready_for(record, command.as_ref()).await?;
+                Box::pin(self.start((&record).into(), vec![accepted], answers, options, agent, command)).await
             }
+        }
+    }
+
+    /// The session with nothing waiting. A command withdraws no question: it comes after the answer.
+    pub(super) async fn ready_for(
+        &self,
+        record: SessionRecord,
+        command: Option<&Command>,
+    ) -> Result<SessionRecord, EngineError> {
+        match (&record.last_run, command) {
+            (Some((_, RunStatus::Parked)), Some(_)) => Err(EngineError::Waiting),
+            _ => self.ready(record).await,
         }
     }
 
@@ -96,12 +113,12 @@ impl Actor {
         agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
         let Submit { message, earlier, .. } = submit;
-        let mut history = Vec::new();
+        let mut conversation = Conversation::default();
         let mut last: Option<MessageId> = None;
         let mut twice = false;
         let planted = earlier
             .read(|earlier| {
-                history::add_planted(&mut history, earlier);
+                conversation.push_planted(earlier);
                 twice |= earlier.id == message.id.as_str();
                 last = Some(MessageId::new(&*earlier.id));
             })
@@ -111,13 +128,14 @@ impl Actor {
         }
         let parent = last.map(MessageRef::first);
         let answers = MessageRef::first(message.id.clone());
+        let command = command::of(&message);
         let mut events = Vec::new();
         if !planted.is_empty() {
             events.push(SessionEvent::HistoryPlanted { messages: planted });
         }
         let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
         events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
-        self.start(self.no_log(history), events, answers, options, agent).await
+        Box::pin(self.start(self.no_log(conversation), events, answers, options, agent, command)).await
     }
 
     /// Where a new message hangs: where the request says, else behind what the client showed before it, else at

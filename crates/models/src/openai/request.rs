@@ -37,7 +37,7 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
         mark_last(&mut messages);
     }
     let written = written.map_or_else(Default::default, |written| written.text.as_slice());
-    let mut out = Vec::with_capacity(written.len() + ABOUT);
+    let mut out = Vec::with_capacity(written.len() + request.system.len() + ABOUT);
     out.extend_from_slice(br#"{"model":"#);
     serde_json::to_writer(&mut out, &writing.model)?;
     out.extend_from_slice(br#","messages":["#);
@@ -70,8 +70,8 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
     Ok(out)
 }
 
-/// Room for what stands beside a history: the system prompt, tools and the newest messages.
-const ABOUT: usize = 8 << 10;
+/// Room for what stands beside a history and the system prompt, most of the time.
+const ABOUT: usize = 1 << 10;
 
 /// Messages as a body begins with them, with commas between them.
 pub fn beginning(

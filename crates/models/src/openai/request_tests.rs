@@ -13,7 +13,7 @@ use crate::remote::{
 
 fn written(system: &str, messages: Vec<ModelMessage>) -> Value {
     let messages = messages.into_iter().map(Arc::new).collect();
-    write(&writing(), &ModelRequest { system: system.to_owned(), messages, ..ModelRequest::default() })
+    write(&writing(), &ModelRequest { system: system.into(), messages, ..ModelRequest::default() })
 }
 
 fn writing() -> Writing {
@@ -52,7 +52,7 @@ fn call(id: &str, name: &str, input: Value) -> AssistantContent {
 #[test]
 fn a_whole_conversation_is_written_in_order() {
     let request = ModelRequest {
-        system: "Be brief.".to_owned(),
+        system: "Be brief.".into(),
         messages: vec![
             user(vec![text("What time is it?")]),
             ModelMessage::Assistant {
@@ -196,7 +196,7 @@ fn cache_marks_stand_after_the_system_text_and_the_last_question() {
     let mut settings = ModelSettings::new("test/m", "http://localhost", "m");
     settings.prompt_cache = PromptCache::Marks;
     let messages = vec![user(vec![text("a")]).into(), user(vec![text("b"), text("c")]).into()];
-    let request = ModelRequest { system: "s".to_owned(), messages, ..ModelRequest::default() };
+    let request = ModelRequest { system: "s".into(), messages, ..ModelRequest::default() };
     let mark = json!({ "type": "ephemeral" });
     assert_eq!(
         write(&Writing::new(settings), &request)["messages"],

@@ -66,7 +66,7 @@ pub fn conversation(attached: Attached) -> ModelRequest {
         ModelMessage::User { content: vec![UserContent::Text("Thanks.".to_owned())] },
     ];
     ModelRequest {
-        system: "Be brief.".to_owned(),
+        system: "Be brief.".into(),
         messages: messages.into_iter().map(Arc::new).collect(),
         tools: [ToolSpec {
             name: "weather".to_owned(),

@@ -51,7 +51,7 @@ async fn item_098_a_new_definition_is_valid_for_sub_agent_in_the_next_message() 
     let message = app.send("now").await.message().await;
     assert_eq!(nested(&message, "d").text(), "I helped.");
     let requests = app.model.requests();
-    let child = requests.iter().find(|request| request.system == "You help general.").unwrap();
+    let child = requests.iter().find(|request| &*request.system == "You help general.").unwrap();
     assert_eq!(names(child), ["time-now"]);
     assert!(requests.iter().any(|request| offered(request).contains(&"helper".to_owned())));
 

@@ -433,6 +433,16 @@ pub async fn a_title_is_given_and_taken_away(place: &Place) {
     store.rename_session(key, None).await.unwrap();
     assert_eq!(record(&store, key).await.title, None);
     is_conflict(store.rename_session(SessionKey(9_999), None).await);
+    let written = |title: &str, only_untitled| store.title_session(key, title.to_owned(), only_untitled);
+    assert!(!record(&store, key).await.is_titled);
+    assert!(written("From the model", true).await.unwrap());
+    assert!(!written("Once is enough", true).await.unwrap());
+    assert!(written("Because a person asked", false).await.unwrap());
+    store.rename_session(key, Some("Mine".to_owned())).await.unwrap();
+    assert!(!written("Over mine", true).await.unwrap());
+    let named = record(&store, key).await;
+    assert_eq!((named.title.as_deref(), named.is_titled), (Some("Mine"), true));
+    assert!(!store.title_session(SessionKey(9_999), "x".to_owned(), false).await.unwrap());
 }
 
 pub async fn a_deleted_session_leaves_nothing(place: &Place) {

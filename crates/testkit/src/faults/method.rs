@@ -6,6 +6,7 @@ pub enum Method {
     SessionByKey,
     Sessions,
     RenameSession,
+    TitleSession,
     ChooseBranch,
     DeleteSession,
     Message,
@@ -50,11 +51,12 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 46] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
         Self::RenameSession,
+        Self::TitleSession,
         Self::ChooseBranch,
         Self::DeleteSession,
         Self::Message,
@@ -104,6 +106,7 @@ impl Method {
             Self::Session
             | Self::Sessions
             | Self::RenameSession
+            | Self::TitleSession
             | Self::ChooseBranch
             | Self::DeleteSession
             | Self::Message

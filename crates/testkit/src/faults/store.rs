@@ -68,6 +68,15 @@ impl Sessions for FaultyStore {
         self.call(Method::RenameSession, self.inner.rename_session(key, title)).await
     }
 
+    async fn title_session(
+        &self,
+        key: SessionKey,
+        title: String,
+        only_untitled: bool,
+    ) -> Result<bool, StoreError> {
+        self.call(Method::TitleSession, self.inner.title_session(key, title, only_untitled)).await
+    }
+
     async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError> {
         self.call(Method::ChooseBranch, self.inner.choose_branch(key, at)).await
     }
