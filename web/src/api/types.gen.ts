@@ -22,6 +22,8 @@ export interface FieldProblem {
   path: string
   /** In lower snake case, as in `unknown_tool`. */
   code: string
+  /** The line, where the field is a text of several. */
+  line?: number
   /** What is wrong. */
   message: string
   /** What to do. */
