@@ -1,10 +1,12 @@
 //! The binary, wiring only: read the settings once, hand them down, run one command.
 
+mod agent_files;
 mod commands;
 mod config;
 mod data_dir;
 mod lifecycle;
 mod model_choice;
+mod parts;
 mod telemetry;
 
 use std::process::ExitCode;
@@ -31,6 +33,8 @@ enum Command {
     Serve,
     /// Talk to a running server from the terminal.
     Chat(commands::chat::ChatArguments),
+    /// Show the agents, check agent files, bring them into the database.
+    Agents(commands::agents::AgentsArguments),
     /// Show the models that can be used, or test one.
     Models(commands::models::ModelsArguments),
     /// Explain which model answers and why, and test it with one call.
@@ -40,6 +44,10 @@ enum Command {
     /// Add, list or remove access tokens.
     #[command(subcommand)]
     Token(commands::token::TokenCommand),
+    /// Write a chat to a folder, with its sub-agents and files.
+    Export(commands::transcript::ExportArguments),
+    /// Read a chat from a folder.
+    Import(commands::transcript::ImportArguments),
     /// Show what model calls used and cost.
     Usage(commands::usage::UsageArguments),
 }
@@ -53,10 +61,13 @@ fn main() -> ExitCode {
             match arguments.command.unwrap_or(Command::Serve) {
                 Command::Serve => commands::serve::serve(&config).await,
                 Command::Chat(arguments) => commands::chat::chat(&config, arguments).await,
+                Command::Agents(arguments) => commands::agents::agents(&config, arguments).await,
                 Command::Models(arguments) => commands::models::models(&config, arguments).await,
                 Command::Doctor => commands::doctor::doctor(&config).await,
                 Command::Link => commands::link::link(&config),
                 Command::Token(command) => commands::token::token(&config, command).await,
+                Command::Export(arguments) => commands::transcript::export(&config, arguments).await,
+                Command::Import(arguments) => commands::transcript::import(&config, arguments).await,
                 Command::Usage(arguments) => commands::usage::usage(&config, arguments).await,
             }
         });

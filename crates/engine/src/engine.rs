@@ -36,6 +36,7 @@ use crate::{
         request::{Decision, SendRequest},
         subscribe::Viewer,
     },
+    transcript::Mirror,
     usage::{self, UsageRequest},
 };
 
@@ -53,6 +54,8 @@ pub struct EngineSettings {
     pub auto_title: bool,
     /// What the agents of a workspace may use, where that is limited.
     pub workspace_tools: WorkspaceTools,
+    /// Told of every session that changed, so that it can keep a folder of it.
+    pub mirror: Option<Arc<Mirror>>,
 }
 
 /// What the engine is made of; everything that differs between production and tests.
@@ -85,6 +88,15 @@ pub(crate) struct Parts {
     pub(crate) ending: CancellationToken,
     /// Parent of every run's token.
     pub(crate) runs: CancellationToken,
+}
+
+impl Parts {
+    /// Something of this session is other than it was.
+    pub(crate) fn note_change(&self, workspace: &WorkspaceId, session: &SessionId) {
+        if let Some(mirror) = &self.settings.mirror {
+            mirror.note(workspace, session);
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -339,6 +351,7 @@ impl Engine {
     ) -> Result<SessionInfo, EngineError> {
         let record = self.record(workspace, session).await?;
         self.parts.store.rename_session(record.key, title).await?;
+        self.parts.note_change(workspace, session);
         self.session(workspace, session).await
     }
 

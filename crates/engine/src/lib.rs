@@ -18,6 +18,7 @@ mod shelf;
 mod sub_chat;
 mod system;
 mod title;
+pub mod transcript;
 mod usage;
 
 pub use compact::CompactOutcome;

@@ -39,7 +39,9 @@ impl Engine {
     ) -> Result<(), EngineError> {
         let record = self.record(workspace, session).await?;
         let at = pinned.then(|| self.parts.clock.now());
-        Ok(self.parts.store.pin_session(record.key, at).await?)
+        self.parts.store.pin_session(record.key, at).await?;
+        self.parts.note_change(workspace, session);
+        Ok(())
     }
 
     /// Every question of the workspace that nobody has answered yet.

@@ -20,6 +20,7 @@ pub mod provider;
 pub mod run;
 pub mod source;
 pub mod tool;
+pub mod transcript;
 pub mod usage;
 pub mod wire;
 

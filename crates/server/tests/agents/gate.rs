@@ -175,6 +175,7 @@ async fn rule_5_2_refusals_come_in_a_fixed_order() {
     let mut main = AgentDefinition::bare(AgentKind::Main, "general", "main");
     main.max_depth = 1;
     main.allowed_sub_agents = vec!["a".to_owned()];
+    main.tools = vec!["*".to_owned()];
     main.workspace = Some(here());
     define_with(&app, main, vec![sub("a", &["a", "c"]), sub("b", &[]), sub("c", &[])]);
     app.send("go").await.end().await;
