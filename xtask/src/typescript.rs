@@ -6,7 +6,10 @@ use std::fmt::Write as _;
 use anyhow::{Context, Result, bail};
 use protocol::{
     AgentRef, ErrorCode, RunOptions, ToolSpec, Usage,
-    wire::rest::{About, ApprovalList, BranchList, Problem, SessionInfo, SessionList},
+    wire::{
+        agents::{AgentCheck, AgentList},
+        rest::{About, ApprovalList, BranchList, Problem, SessionInfo, SessionList},
+    },
 };
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
@@ -28,6 +31,8 @@ pub fn typescript() -> Result<String> {
 
 fn everything(generator: &mut SchemaGenerator) {
     generator.subschema_for::<About>();
+    generator.subschema_for::<AgentCheck>();
+    generator.subschema_for::<AgentList>();
     generator.subschema_for::<AgentRef>();
     generator.subschema_for::<ApprovalList>();
     generator.subschema_for::<BranchList>();

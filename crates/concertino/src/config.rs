@@ -10,11 +10,14 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use engine::ContextSettings;
 use protocol::wire::chat::Profile;
 use serde::Deserialize;
 use server::Auth;
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:4860";
+/// No model reads less, in tokens.
+const SMALLEST_WINDOW: u64 = 1_000;
 
 #[derive(Args, Clone, Default)]
 pub(crate) struct Flags {
@@ -50,6 +53,9 @@ struct File {
     max_body_bytes: Option<usize>,
     heartbeat_ms: Option<u64>,
     stream_profile: Option<String>,
+    auto_title: Option<bool>,
+    auto_compact: Option<bool>,
+    context_window: Option<u64>,
     log: Option<String>,
 }
 
@@ -68,6 +74,9 @@ pub(crate) struct Config {
     pub(crate) max_body_bytes: usize,
     pub(crate) heartbeat: Duration,
     pub(crate) profile: Profile,
+    /// Whether chats are named by their model.
+    pub(crate) auto_title: bool,
+    pub(crate) context: ContextSettings,
     pub(crate) log: String,
     pub(crate) model: ModelConfig,
 }
@@ -168,16 +177,21 @@ impl Config {
                 Some("v7") => Profile::V7,
                 Some(other) => bail!("stream_profile must be \"common\" or \"v7\", not \"{other}\""),
             },
+            auto_title: switch("AUTO_TITLE", ours("AUTO_TITLE"))?.or(file.auto_title).unwrap_or(true),
+            context: ContextSettings {
+                auto_compact: switch("AUTO_COMPACT", ours("AUTO_COMPACT"))?
+                    .or(file.auto_compact)
+                    .unwrap_or(true),
+                default_window: number("CONTEXT_WINDOW", ours("CONTEXT_WINDOW"))?
+                    .or(file.context_window)
+                    .unwrap_or(ContextSettings::default().default_window)
+                    .max(SMALLEST_WINDOW),
+            },
             log: ours("LOG").or(file.log).unwrap_or_else(|| "warn".to_owned()),
             model: ModelConfig {
                 chosen: flags.model.or_else(|| ours("MODEL")).or(file.model),
                 fallback: ours("FALLBACK").map(list).or(file.fallback).unwrap_or_default(),
-                discover: match ours("DISCOVER").as_deref() {
-                    None => file.discover.unwrap_or(true),
-                    Some("true" | "on") => true,
-                    Some("false" | "off") => false,
-                    Some(other) => bail!("CONCERTINO_DISCOVER must be \"on\" or \"off\", not \"{other}\""),
-                },
+                discover: switch("DISCOVER", ours("DISCOVER"))?.or(file.discover).unwrap_or(true),
                 variables: variables.clone(),
             },
         })
@@ -202,6 +216,15 @@ fn read_file(named: Option<&Path>, here: &Path) -> Result<File> {
         Ok(text) => toml::from_str(&text).with_context(|| format!("in {}", path.display())),
         Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(File::default()),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+fn switch(name: &str, value: Option<String>) -> Result<Option<bool>> {
+    match value.as_deref() {
+        None => Ok(None),
+        Some("true" | "on") => Ok(Some(true)),
+        Some("false" | "off") => Ok(Some(false)),
+        Some(other) => bail!("CONCERTINO_{name} must be \"on\" or \"off\", not \"{other}\""),
     }
 }
 
@@ -268,6 +291,19 @@ mod tests {
             (config.model.fallback, config.model.discover),
             (vec!["c/d".to_owned(), "e/f".to_owned()], true)
         );
+    }
+
+    #[test]
+    fn titles_and_compaction_can_be_switched_off_and_a_window_can_be_named() {
+        let config = layer(Flags::default(), &[], "").unwrap();
+        assert!(config.auto_title && config.context.auto_compact);
+        assert_eq!(config.context.default_window, 128_000);
+        let variables = [("CONCERTINO_AUTO_TITLE", "off"), ("CONCERTINO_CONTEXT_WINDOW", "32768")];
+        let config = layer(Flags::default(), &variables, "auto_title = true\nauto_compact = false").unwrap();
+        assert!(!config.auto_title && !config.context.auto_compact);
+        assert_eq!(config.context.default_window, 32_768);
+        let error = layer(Flags::default(), &[("CONCERTINO_AUTO_TITLE", "maybe")], "").unwrap_err();
+        assert!(error.to_string().contains("CONCERTINO_AUTO_TITLE"), "{error}");
     }
 
     #[test]

@@ -1,10 +1,16 @@
 //! The agents: what one is, where definitions come from, and which one a name means.
 
+pub mod check;
 pub mod definition;
+pub mod draft;
 pub mod groups;
 pub(crate) mod kit;
+pub mod prompt;
 pub mod registry;
 pub mod template;
+pub mod workspace_tools;
 
-pub use definition::{AgentDefinition, AgentType, BudgetLimits, ModelChoice, ToolGroup};
+pub use definition::AgentDefinition;
+pub use protocol::{AgentSource, AgentType, BudgetLimits, ModelChoice, ToolGroup};
 pub use registry::{AgentRegistry, Listed, NoAgent};
+pub use workspace_tools::WorkspaceTools;

@@ -24,10 +24,10 @@ use tools::Limits;
 
 use crate::{
     EngineError,
-    agents::{AgentRegistry, kit::Kits},
-    context::cache::Histories,
+    agents::{AgentRegistry, WorkspaceTools, kit::Kits},
+    context::{cache::Histories, texts::Texts},
     hooks::Hooks,
-    run::tree::TreeLimits,
+    run::{compact::ContextSettings, tree::TreeLimits},
     session::{
         actor::{Command, Reply, Stopped},
         flush::Flusher,
@@ -50,6 +50,12 @@ pub struct EngineSettings {
     pub hooks: Hooks,
     /// Told of every session that changed, so that it can keep a folder of it.
     pub mirror: Option<Arc<Mirror>>,
+    /// When a conversation that becomes long is compacted.
+    pub context: ContextSettings,
+    /// Whether a chat is named by its model after the first answer.
+    pub auto_title: bool,
+    /// What the agents of a workspace may use, where that is limited.
+    pub workspace_tools: WorkspaceTools,
 }
 
 /// What the engine is made of; everything that differs between production and tests.
@@ -75,6 +81,7 @@ pub(crate) struct Parts {
     pub(crate) settings: EngineSettings,
     pub(crate) flusher: Arc<Flusher>,
     pub(crate) histories: Histories,
+    pub(crate) texts: Texts,
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
     /// No new work is taken.
@@ -127,7 +134,8 @@ impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let tool = |name: &str| parts.tools.get(name).map(|tool| tool.spec().clone());
         let tool_specs = parts.tools.names().filter_map(tool).collect();
-        let agents = Arc::new(AgentRegistry::new(parts.tools.names()));
+        let agents =
+            Arc::new(AgentRegistry::new(parts.tools.names(), parts.settings.workspace_tools.clone()));
         let parts = Arc::new(Parts {
             store: parts.store,
             catalog: parts.catalog,
@@ -140,6 +148,7 @@ impl Engine {
             settings: parts.settings,
             flusher: Arc::default(),
             histories: Histories::default(),
+            texts: Texts::default(),
             sessions: Registry::default(),
             tasks: TaskTracker::new(),
             ending: CancellationToken::new(),
@@ -185,6 +194,9 @@ impl Engine {
                  main chat."
                     .to_owned(),
             ));
+        }
+        if let Some(titling) = self.titling(&request).await? {
+            return Ok(titling);
         }
         let name = (request.workspace.clone(), request.session.clone());
         self.ask(name.0, name.1, |reply| Command::Send { request: Box::new(request), reply }).await

@@ -1,7 +1,10 @@
 //! Why the engine refuses: each error has a code and a sentence for the person.
 
 use models::ChoiceError;
-use protocol::ErrorCode;
+use protocol::{
+    ErrorCode,
+    wire::agents::{AgentInfo, FieldProblem},
+};
 use store::StoreError;
 
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +25,12 @@ pub enum EngineError {
         "This chat is still working on an answer. Stop it or wait, or send with whenBusy \"queue\" or \"interrupt\"."
     )]
     Busy,
+    #[error(
+        "A question waits for an answer in this chat, and it stays. Answer it first, then send the command again."
+    )]
+    Waiting,
+    #[error("The chat could not be named: {0}.")]
+    NoTitle(String),
     #[error("Too many messages are waiting in this chat; at most {0} can wait.")]
     QueueFull(usize),
     #[error(
@@ -38,6 +47,20 @@ pub enum EngineError {
     QueueWithdrawn,
     #[error("There is no such file, or it belongs to another workspace.")]
     ArtifactNotFound,
+    #[error("There is no such agent in this workspace.")]
+    AgentNotFound,
+    #[error("{}", wrong(.0))]
+    InvalidAgent(Vec<FieldProblem>),
+    #[error(
+        "The definition of \"{}\" was changed by someone else and has version {} now. Look at it, and send your change \
+         with that version.", .0.fields.name, .0.version
+    )]
+    AgentChanged(Box<AgentInfo>),
+    #[error(
+        "The agent \"{0}\" comes with the program or from a file and cannot be changed here. Define an agent of your own instead; a \
+         main agent of the same name takes its place."
+    )]
+    AgentReadOnly(String),
     #[error("The server is shutting down. Send again in a moment.")]
     ShuttingDown,
     #[error("The chat could not be stored. Nothing was lost; send again in a moment.")]
@@ -54,18 +77,35 @@ impl EngineError {
             Self::SessionNotFound => ErrorCode::SessionNotFound,
             Self::MessageNotFound(_) => ErrorCode::MessageNotFound,
             Self::ApprovalNotFound => ErrorCode::ApprovalNotFound,
-            Self::Busy => ErrorCode::SessionBusy,
+            Self::Busy | Self::Waiting => ErrorCode::SessionBusy,
+            Self::NoTitle(_) => ErrorCode::ModelUnavailable,
             Self::QueueFull(_) => ErrorCode::TooManyRequests,
             Self::IdConflict => ErrorCode::IdConflict,
             Self::ApprovalSettled => ErrorCode::ApprovalSettled,
             Self::ApprovalAltered => ErrorCode::ApprovalAltered,
             Self::ArtifactNotFound => ErrorCode::ArtifactNotFound,
+            Self::AgentNotFound => ErrorCode::AgentNotFound,
+            Self::InvalidAgent(_) => ErrorCode::InvalidAgent,
+            Self::AgentChanged(_) => ErrorCode::AgentChanged,
+            Self::AgentReadOnly(_) => ErrorCode::AgentReadOnly,
             Self::NothingToContinue(_) | Self::QueueWithdrawn => ErrorCode::NothingToContinue,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Store(StoreError::Conflict | StoreError::Unavailable(_)) => ErrorCode::StoreUnavailable,
             Self::Store(StoreError::Corrupt(_)) => ErrorCode::Internal,
         }
     }
+}
+
+/// The first problem, and how many more there are.
+fn wrong(problems: &[FieldProblem]) -> String {
+    let Some(first) = problems.first() else { return "The definition cannot be used.".to_owned() };
+    let place = if first.path.is_empty() { String::new() } else { format!("{}: ", first.path) };
+    let more = match problems.len() {
+        1 => String::new(),
+        2 => " There is one more problem.".to_owned(),
+        count => format!(" There are {} more problems.", count - 1),
+    };
+    format!("{place}{}{more}", first.message)
 }
 
 impl From<ChoiceError> for EngineError {

@@ -6,7 +6,9 @@
 
 pub mod agents;
 mod artifacts;
+mod compact;
 mod context;
+mod definitions;
 mod engine;
 mod error;
 pub mod hooks;
@@ -15,18 +17,21 @@ mod session;
 mod shelf;
 mod sub_chat;
 mod system;
+mod title;
 pub mod transcript;
 mod usage;
 
+pub use compact::CompactOutcome;
+pub use definitions::{AgentChange, Defined};
 pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};
 pub use error::EngineError;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
-pub use run::tree::TreeLimits;
+pub use run::{compact::ContextSettings, tree::TreeLimits};
 pub use session::{
     actor::Stopped,
     following::Following,
     registry::SessionLoad,
-    request::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest, Submit},
+    request::{ApprovalAnswer, ClientOutput, Decision, SendKind, SendRequest, Submit},
     subscribe::{ViewError, Viewer},
 };
 pub use system::{RandomIds, SystemClock};

@@ -5,6 +5,7 @@
 //! schema. It never pretends: it says that it is a demo, what it did not understand, and what it did not do.
 //! To teach it a request, write one file in `demo/intents/` and add one line to the table in `demo/intent.rs`.
 
+mod aside;
 mod find_tool;
 mod frames;
 mod intent;
@@ -23,7 +24,7 @@ use std::time::Duration;
 
 use futures::{StreamExt, stream};
 
-use crate::model::{Model, ModelEvent, ModelRequest, ModelStream};
+use crate::model::{Model, ModelEvent, ModelRequest, ModelStream, Purpose};
 
 /// How fast the answer is written: the pause before each delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,12 @@ impl Model for Demo {
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let scene = scene::Scene::of(&request);
-        let events = intent::answer(&scene).events(&scene.next_call, &request);
+        let reply = match request.purpose {
+            Purpose::Answer => intent::answer(&scene),
+            Purpose::Summary => reply::Reply::Say(aside::summary(&request)),
+            Purpose::Title => reply::Reply::Say(aside::title(&request)),
+        };
+        let events = reply.events(&scene.next_call, &request);
         let Pace(pause) = self.pace;
         let paced = stream::iter(events).then(move |event| async move {
             let written = !matches!(event, ModelEvent::Usage(_) | ModelEvent::Finished(_));

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use crate::{
     catalog::explain::{self, Facts},
-    model::{FellBack, Model, ModelError, ModelEvent, ModelRequest, ModelStream},
+    model::{FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Written},
     schedule::{
         Gate, Permit, Refused,
         line::{Lane, Turn},
@@ -81,12 +81,20 @@ impl Model for Dispatch {
         self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.price()
     }
 
+    fn context_window(&self) -> Option<u64> {
+        self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.context_window()
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let at = self.chain.at.load(Ordering::Relaxed);
         let mut call = Call::new(Arc::clone(&self.chain), at, request);
         // Now, if there is room: the caller may have chosen a thread on which a long request may be written.
         call.ask();
         call.boxed()
+    }
+
+    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
+        self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.write_ahead(messages)
     }
 }
 

@@ -7,13 +7,7 @@ use super::*;
 use crate::scripted::{Reply, Scripted, fails, says};
 
 fn request() -> ModelRequest {
-    ModelRequest {
-        system: String::new(),
-        messages: Vec::new(),
-        tools: [].into(),
-        answer: None,
-        cache_key: None,
-    }
+    ModelRequest::default()
 }
 
 fn link(model: &Scripted, gate: &Arc<Gate>) -> Link {

@@ -22,12 +22,13 @@ pub mod retry;
 pub mod schedule;
 pub mod scripted;
 pub mod sse_decode;
+mod too_long;
 
 pub use catalog::{Catalog, CatalogSettings, ChoiceError, Wanted};
 pub use http::{SetupError, install_tls};
 pub use model::{
     AnswerSchema, AssistantContent, FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest,
-    ModelStream, UserContent,
+    ModelStream, Purpose, UserContent, Written,
 };
 pub use remote::{
     RemoteModel,
@@ -35,3 +36,4 @@ pub use remote::{
 };
 pub use retry::Limits;
 pub use scripted::Scripted;
+pub use too_long::TooLong;

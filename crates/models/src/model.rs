@@ -9,6 +9,8 @@ use futures::stream::BoxStream;
 use protocol::{FinishReason, Price, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
 use serde_json::Value;
 
+use crate::remote::settings::{ReasoningReplay, WireFormat};
+
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 pub trait Model: Send + Sync {
@@ -20,12 +22,41 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// How many tokens it can read and write in one call, where it is known.
+    fn context_window(&self) -> Option<u64> {
+        None
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream;
+
+    /// Writes down what requests will begin with, for [`ModelRequest::written`]. Worth it for a long history, on a
+    /// thread that may be busy for a while; `None` where nothing is gained.
+    fn write_ahead(&self, _messages: &[Arc<ModelMessage>]) -> Option<Written> {
+        None
+    }
+}
+
+/// The first messages of requests as one wire format writes them.
+#[derive(Debug, PartialEq)]
+pub struct Written {
+    pub(crate) messages: Vec<Arc<ModelMessage>>,
+    /// Who wrote it: another writer cannot use it.
+    pub(crate) by: (WireFormat, ReasoningReplay),
+    pub(crate) text: Vec<u8>,
+}
+
+impl Written {
+    /// Whether a request begins with the very same messages.
+    pub(crate) fn begins(&self, messages: &[Arc<ModelMessage>]) -> bool {
+        messages.len() >= self.messages.len()
+            && self.messages.iter().zip(messages).all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
-    pub system: String,
+    /// Shared by all sessions that begin alike.
+    pub system: Arc<str>,
     /// Shared with the calls before and after: a long history is not copied for each call.
     pub messages: Vec<Arc<ModelMessage>>,
     pub tools: Arc<[ToolSpec]>,
@@ -33,6 +64,21 @@ pub struct ModelRequest {
     pub answer: Option<Arc<AnswerSchema>>,
     /// The same for all calls that begin alike, so that a provider finds what it has in its cache.
     pub cache_key: Option<String>,
+    /// What [`Model::write_ahead`] wrote of the first messages.
+    pub written: Option<Arc<Written>>,
+    pub purpose: Purpose,
+}
+
+/// What an answer is for. No server is told; the words of the request say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// For the person, or for the agent that asked.
+    #[default]
+    Answer,
+    /// To stand in for the older part of a conversation.
+    Summary,
+    /// To name a conversation.
+    Title,
 }
 
 /// Structured output: what the text of an answer must look like.

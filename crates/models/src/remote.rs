@@ -34,7 +34,7 @@ use self::{
 use crate::{
     anthropic, gemini,
     http::{self, Client, SetupError},
-    model::{Model, ModelError, ModelRequest, ModelStream},
+    model::{Model, ModelError, ModelMessage, ModelRequest, ModelStream, Written},
     openai, openai_responses,
     retry::Limits,
 };
@@ -54,6 +54,7 @@ struct Server {
     writing: Writing,
     limits: Limits,
     price: Option<Price>,
+    context_window: Option<u64>,
     client: Client,
 }
 
@@ -80,9 +81,10 @@ impl RemoteModel {
         }
         let key = settings.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned);
         let headers = headers(format, key.as_deref(), &settings)?;
-        let ModelSettings { name, limits, price, .. } = settings.clone();
+        let ModelSettings { name, limits, price, context_window, .. } = settings.clone();
         let writing = Writing::new(settings);
-        let server = Server { format, name, url, key, headers, writing, limits, price, client };
+        let server =
+            Server { format, name, url, key, headers, writing, limits, price, context_window, client };
         Ok(Self { server: Arc::new(server) })
     }
 }
@@ -94,6 +96,10 @@ impl Model for RemoteModel {
 
     fn price(&self) -> Option<Price> {
         self.server.price
+    }
+
+    fn context_window(&self) -> Option<u64> {
+        self.server.context_window
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
@@ -109,6 +115,10 @@ impl Model for RemoteModel {
             Some((item, call))
         })
         .boxed()
+    }
+
+    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
+        self.server.writing.ahead(self.server.format, messages)
     }
 }
 

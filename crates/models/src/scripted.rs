@@ -27,6 +27,7 @@ struct Shared {
     requests: Mutex<Vec<ModelRequest>>,
     live: watch::Sender<usize>,
     price: Mutex<Option<Price>>,
+    context_window: Mutex<Option<u64>>,
 }
 
 impl Scripted {
@@ -48,6 +49,7 @@ impl Scripted {
             requests: Mutex::default(),
             live: watch::Sender::new(0),
             price: Mutex::default(),
+            context_window: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -56,6 +58,13 @@ impl Scripted {
     #[must_use]
     pub fn priced(self, price: Price) -> Self {
         *self.shared.price.lock() = Some(price);
+        self
+    }
+
+    /// How much it can read and write in one call; nobody knows unless this says it.
+    #[must_use]
+    pub fn with_window(self, tokens: u64) -> Self {
+        *self.shared.context_window.lock() = Some(tokens);
         self
     }
 
@@ -86,6 +95,10 @@ impl Model for Scripted {
 
     fn price(&self) -> Option<Price> {
         *self.shared.price.lock()
+    }
+
+    fn context_window(&self) -> Option<u64> {
+        *self.shared.context_window.lock()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {

@@ -43,6 +43,7 @@ codes! {
     MessageNotFound = "message_not_found", 404;
     ApprovalNotFound = "approval_not_found", 404;
     ArtifactNotFound = "artifact_not_found", 404;
+    AgentNotFound = "agent_not_found", 404;
     MethodNotAllowed = "method_not_allowed", 405;
     /// The body did not arrive in time.
     RequestTimeout = "request_timeout", 408;
@@ -58,12 +59,18 @@ codes! {
     ModelNotReady = "model_not_ready", 409;
     /// The message named does not wait for anything.
     NothingToContinue = "nothing_to_continue", 409;
+    /// The definition was changed by someone else; the answer holds it as it is now.
+    AgentChanged = "agent_changed", 409;
+    /// The agent comes with the program or from a file.
+    AgentReadOnly = "agent_read_only", 409;
     BodyTooLarge = "body_too_large", 413;
     /// The new message has more text or parts than allowed.
     MessageTooLarge = "message_too_large", 413;
     /// The part of a file that was asked for does not exist.
     RangeNotSatisfiable = "range_not_satisfiable", 416;
     UnsupportedMediaType = "unsupported_media_type", 415;
+    /// The definition of an agent; the answer lists everything that is wrong with it.
+    InvalidAgent = "invalid_agent", 422;
     TooManyRequests = "too_many_requests", 429;
     Internal = "internal", 500;
     /// The model's server refused, failed or went away.

@@ -12,6 +12,7 @@ use crate::{
     facts::TurnFacts,
     id::{ApprovalId, MessageId, MessageRef, RunId, SessionId, ToolCallId},
     message::UiMessage,
+    planted::Planted,
     provider::{ProviderMetadata, Source},
     run::RunOptions,
     source::Timestamp,
@@ -34,7 +35,7 @@ pub struct LogEntry {
 pub enum SessionEvent {
     /// An unknown session arrived with earlier messages; their text and files were taken over, once.
     HistoryPlanted {
-        messages: Vec<UiMessage>,
+        messages: Planted,
     },
     /// A user's message, new or edited (then with a higher revision).
     MessageAccepted {

@@ -70,6 +70,8 @@ id! {
     ApprovalId = "apr_";
     /// A file that was made: 128 random bits.
     ArtifactId = "art_";
+    /// An agent that a workspace defined.
+    AgentId = "agt_";
 }
 
 impl WorkspaceId {
@@ -108,7 +110,7 @@ pub enum IdError {
     ControlCharacter,
 }
 
-fn check(text: &str) -> Result<(), IdError> {
+pub(crate) fn check(text: &str) -> Result<(), IdError> {
     if text.is_empty() {
         Err(IdError::Empty)
     } else if text.len() > MAX_ID_BYTES {

@@ -14,6 +14,7 @@ pub mod interaction;
 pub mod json;
 pub mod message;
 pub mod normalize;
+pub mod planted;
 pub mod project;
 pub mod provider;
 pub mod run;
@@ -23,7 +24,7 @@ pub mod transcript;
 pub mod usage;
 pub mod wire;
 
-pub use agent::{AgentKind, AgentRef};
+pub use agent::{AgentKind, AgentRef, AgentSource, AgentType, BudgetLimits, ModelChoice, ToolGroup};
 pub use artifact::{Artifact, ArtifactInfo, ArtifactList};
 pub use error_code::ErrorCode;
 pub use event::{
@@ -33,10 +34,11 @@ pub use event::{
 pub use facts::TurnFacts;
 pub use fold::{FoldError, MessageFold};
 pub use id::{
-    ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId, ToolCallId,
-    WorkspaceId,
+    AgentId, ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId,
+    ToolCallId, WorkspaceId,
 };
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
+pub use planted::{Planted, PlantedMessage, PlantedPart};
 pub use provider::{ProviderMetadata, Source};
 pub use run::{RunOptions, SubAgentStream, WhenBusy};
 pub use source::{Clock, IdSource, Timestamp};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{ApprovalId, ArtifactId, MessageId, RunId, SessionId, ToolCallId};
+use crate::id::{AgentId, ApprovalId, ArtifactId, MessageId, RunId, SessionId, ToolCallId};
 
 /// Milliseconds since 1970, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,6 +31,10 @@ pub trait IdSource: Send + Sync {
     /// The chat of a sub-agent.
     fn sub_chat(&self) -> SessionId {
         SessionId::new(format!("{}{}", SessionId::PREFIX, self.time_ordered()))
+    }
+    /// A definition.
+    fn agent(&self) -> AgentId {
+        AgentId::new(format!("{}{}", AgentId::PREFIX, self.time_ordered()))
     }
     fn approval(&self) -> ApprovalId {
         ApprovalId::new(format!("{}{}", ApprovalId::PREFIX, self.unguessable()))

@@ -1,12 +1,14 @@
 //! The chat surface: what an unmodified `useChat` speaks.
 
 pub(crate) mod branch;
+pub(crate) mod compact;
 pub(crate) mod history;
 pub(crate) mod message;
 mod parse;
 pub(crate) mod post;
 pub(crate) mod resume;
 pub(crate) mod stop;
+pub(crate) mod title;
 
 use axum::{
     Extension, Json,
@@ -49,9 +51,13 @@ pub(crate) async fn dispatch(
         (&Method::POST, "message") => message::message(&state, principal, session, request).await,
         (&Method::POST, "branch") => branch::branch(&state, principal, session, request).await,
         (&Method::GET, "branches") => branch::branches(&state, &principal, &session).await,
-        (_, "stream" | "messages" | "queue" | "stop" | "message" | "branch" | "branches") => {
-            Ok(wrong_method(method).await.into_response())
-        }
+        (&Method::POST, "compact") => compact::compact(&state, principal, session, request).await,
+        (&Method::POST, "title") => title::title(&state, &principal, &session, request).await,
+        (
+            _,
+            "stream" | "messages" | "queue" | "stop" | "message" | "branch" | "branches" | "compact"
+            | "title",
+        ) => Ok(wrong_method(method).await.into_response()),
         _ => Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")),
     }
 }

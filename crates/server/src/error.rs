@@ -9,17 +9,29 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engine::EngineError;
-use protocol::{ErrorCode, wire::rest::Problem};
+use protocol::{
+    ErrorCode,
+    wire::{
+        agents::{AgentInfo, FieldProblem},
+        rest::Problem,
+    },
+};
 
 #[derive(Clone, Debug)]
 pub(crate) struct ApiError {
     code: ErrorCode,
     message: String,
+    problems: Vec<FieldProblem>,
+    current: Option<Box<AgentInfo>>,
 }
 
 impl ApiError {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), problems: Vec::new(), current: None }
+    }
+
+    pub(crate) fn with_problems(self, problems: Vec<FieldProblem>) -> Self {
+        Self { problems, ..self }
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -38,7 +50,12 @@ impl From<EngineError> for ApiError {
         } else {
             error.to_string()
         };
-        Self { code, message }
+        let (problems, current) = match error {
+            EngineError::InvalidAgent(problems) => (problems, None),
+            EngineError::AgentChanged(current) => (Vec::new(), Some(current)),
+            _ => (Vec::new(), None),
+        };
+        Self { code, message, problems, current }
     }
 }
 
@@ -50,6 +67,8 @@ impl IntoResponse for ApiError {
             status: status.as_u16(),
             detail: self.message.clone(),
             code: self.code,
+            problems: self.problems.clone(),
+            current: self.current.clone(),
         };
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let mut response = (status, body).into_response();

@@ -18,7 +18,8 @@ pub fn router(state: ServerState) -> Router {
         //   GET  …/{id}/stream    chat/resume.rs     GET  …/{id}/messages  chat/history.rs
         //   POST …/{id}/stop      chat/stop.rs       POST …/{id}/branch    chat/branch.rs
         //   POST …/{id}/message   chat/message.rs    GET  …/{id}/queue     chat.rs
-        //                                            GET  …/{id}/branches  chat/branch.rs
+        //   POST …/{id}/compact   chat/compact.rs    GET  …/{id}/branches  chat/branch.rs
+        //   POST …/{id}/title     chat/title.rs
         .route("/api/chat/{*rest}", any(chat::dispatch))
         .route(
             "/api/approvals/{id}",
@@ -26,6 +27,15 @@ pub fn router(state: ServerState) -> Router {
         )
         .route("/api/approvals", get(rest::approvals::list).fallback(wrong_method))
         .route("/api/about", get(rest::about::show).fallback(wrong_method))
+        .route("/api/agents", get(rest::agents::list).post(rest::agents::define).fallback(wrong_method))
+        .route(
+            "/api/agents/{id}",
+            get(rest::agents::show)
+                .put(rest::agents::replace)
+                .patch(rest::agents::amend)
+                .delete(rest::agents::remove)
+                .fallback(wrong_method),
+        )
         .route("/api/sessions", get(rest::sessions::list).fallback(wrong_method))
         .route(
             "/api/sessions/{id}",

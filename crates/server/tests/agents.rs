@@ -6,6 +6,7 @@ mod agents {
     pub mod approvals;
     pub mod background;
     pub mod cast;
+    pub mod definitions;
     pub mod delegation;
     pub mod demo;
     pub mod dice;
@@ -13,6 +14,7 @@ mod agents {
     pub mod gate;
     pub mod hub;
     pub mod idempotent;
+    pub mod in_force;
     pub mod lane;
     pub mod left_over;
     pub mod limits;

@@ -64,6 +64,7 @@ async fn the_stored_message_has_all_that_is_known_of_it() {
                     "finishReason": "stop",
                     "usage": { "inputTokens": 12, "outputTokens": 3, "totalTokens": 15, "cachedInputTokens": 0,
                         "reasoningTokens": 0 },
+                    "contextTokens": 15,
                 },
                 "parts": [
                     { "type": "step-start" },

@@ -11,14 +11,14 @@ pub mod store;
 pub mod usage;
 
 pub use record::{
-    Append, ArtifactPage, BranchPoint, FrameRecord, FrameStatus, MessageRecord, NewToken, PrefaceRecord,
-    QueuedMessage, RunRecord, RunStatus, SessionKey, SessionPage, SessionRecord, SessionTarget, TokenRecord,
-    Waiting,
+    Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, FrameStatus, MessageRecord, NewToken,
+    PrefaceRecord, QueuedMessage, RunRecord, RunStatus, SessionKey, SessionPage, SessionRecord,
+    SessionTarget, TokenRecord, Waiting,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::SqliteStore;
 pub use store::{
-    Artifacts, Frames, Interactions, Ledger, Log, Messages, Queue, Runs, Sessions, Shelf, Store, StoreError,
-    Tokens,
+    Artifacts, Definitions, Frames, Interactions, Ledger, Log, Messages, Queue, Runs, Sessions, Shelf, Store,
+    StoreError, Tokens,
 };
 pub use usage::{UsageBy, UsageQuery, UsageSum};

@@ -1,8 +1,9 @@
 //! What the tables hold, as values.
 
 use protocol::{
-    ArtifactInfo, MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId, Timestamp,
-    ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
+    AgentId, ArtifactInfo, MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId,
+    Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
+    wire::agents::AgentFields,
 };
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ pub struct SessionRecord {
     pub workspace: WorkspaceId,
     pub id: SessionId,
     pub title: Option<String>,
+    /// Whether a person or a model wrote the title; else it is the session's first words.
+    pub is_titled: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub message_count: u64,
@@ -194,4 +197,16 @@ pub struct NewToken {
     pub principal: PrincipalId,
     pub workspace: WorkspaceId,
     pub created_at: Timestamp,
+}
+
+/// An agent that a workspace defined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefinitionRecord {
+    pub workspace: WorkspaceId,
+    pub id: AgentId,
+    /// Counts the changes, from 1.
+    pub version: u32,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub fields: AgentFields,
 }

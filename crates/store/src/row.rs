@@ -4,7 +4,10 @@
 
 use std::borrow::Cow;
 
-use protocol::{MessageId, SegmentKind, Seq, SessionEvent, Timestamp, ToolCallId, event::LogEntry};
+use bytes::Bytes;
+use protocol::{
+    MessageId, SegmentKind, Seq, SessionEvent, Timestamp, ToolCallId, event::LogEntry, planted::Unread,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -59,14 +62,7 @@ pub(crate) fn bodies(rows: &[Row]) -> Vec<&[Row]> {
     out
 }
 
-/// One element of a stored body: an event, or deltas that were joined.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Item<'a> {
-    Event(&'a SessionEvent),
-    Deltas(DeltaBody<'a>),
-}
-
+/// Deltas that were joined, as an element of a stored body.
 #[derive(Serialize, Deserialize)]
 struct DeltaBody<'a> {
     #[serde(rename = "type")]
@@ -82,21 +78,37 @@ enum DeltasTag {
     Deltas,
 }
 
+/// How a planted history begins and ends in a body; between lies what the client wrote.
+const PLANTED: (&str, &str) = (r#"{"type":"history_planted","messages":["#, "]}");
+
 /// Rows that were stored together, as one text. Their numbers follow each other without a gap.
 pub(crate) fn encode(rows: &[Row]) -> Result<String, StoreError> {
-    let items: Vec<_> = rows
-        .iter()
-        .map(|row| match row {
-            Row::Event(entry) => Item::Event(&entry.event),
-            Row::Deltas(row) => Item::Deltas(DeltaBody {
-                kind: DeltasTag::Deltas,
-                target: Cow::Borrowed(&row.target),
-                text: Cow::Borrowed(&row.text),
-                lengths: Cow::Borrowed(&row.lengths),
-            }),
-        })
-        .collect();
-    serde_json::to_string(&items).map_err(corrupt)
+    let mut out = Vec::with_capacity(rows.iter().map(about).sum());
+    for row in rows {
+        out.push(if out.is_empty() { b'[' } else { b',' });
+        match row {
+            Row::Event(LogEntry { event: SessionEvent::HistoryPlanted { messages }, .. }) => {
+                out.extend_from_slice(PLANTED.0.as_bytes());
+                out.extend_from_slice(messages.as_bytes());
+                out.extend_from_slice(PLANTED.1.as_bytes());
+            }
+            Row::Event(entry) => serde_json::to_writer(&mut out, &entry.event).map_err(corrupt)?,
+            Row::Deltas(row) => serde_json::to_writer(&mut out, &DeltaBody::of(row)).map_err(corrupt)?,
+        }
+    }
+    out.push(b']');
+    String::from_utf8(out).map_err(|error| StoreError::Corrupt(error.to_string()))
+}
+
+/// About how many bytes a row will have.
+fn about(row: &Row) -> usize {
+    match row {
+        Row::Event(LogEntry { event: SessionEvent::HistoryPlanted { messages }, .. }) => {
+            messages.as_bytes().len() + 64
+        }
+        Row::Event(_) => 192,
+        Row::Deltas(row) => row.text.len() + row.lengths.len() * 3 + 128,
+    }
 }
 
 /// The events of a stored text that come after `after`; the first one has the number `from`.
@@ -127,13 +139,33 @@ pub(crate) fn decode(
             }
         } else {
             if next > after {
-                let event = serde_json::from_str(item.get()).map_err(corrupt)?;
-                out.push(LogEntry { seq: next, at, event });
+                out.push(LogEntry { seq: next, at, event: event(item.get())? });
             }
             next += 1;
         }
     }
     Ok(())
+}
+
+fn event(text: &str) -> Result<SessionEvent, StoreError> {
+    match text.strip_prefix(PLANTED.0).and_then(|text| text.strip_suffix(PLANTED.1)) {
+        Some(planted) => {
+            let messages = Unread(Bytes::copy_from_slice(planted.as_bytes())).read(|_| {});
+            Ok(SessionEvent::HistoryPlanted { messages: messages.map_err(StoreError::Corrupt)? })
+        }
+        None => serde_json::from_str(text).map_err(corrupt),
+    }
+}
+
+impl<'a> DeltaBody<'a> {
+    fn of(row: &'a DeltaRow) -> Self {
+        Self {
+            kind: DeltasTag::Deltas,
+            target: Cow::Borrowed(&row.target),
+            text: Cow::Borrowed(&row.text),
+            lengths: Cow::Borrowed(&row.lengths),
+        }
+    }
 }
 
 fn corrupt(error: serde_json::Error) -> StoreError {

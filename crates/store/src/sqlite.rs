@@ -3,6 +3,7 @@
 mod apply;
 mod artifacts;
 mod chain;
+mod definitions;
 mod frames;
 mod interactions;
 mod log;

@@ -4,14 +4,14 @@ use std::{fs::File, sync::Arc};
 
 use async_trait::async_trait;
 use protocol::{
-    ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, Seq, SessionId, Timestamp, WorkspaceId,
-    event::LogEntry, interaction::Interaction,
+    AgentId, ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, Seq, SessionId, Timestamp,
+    WorkspaceId, event::LogEntry, interaction::Interaction,
 };
 
 use crate::{
     record::{
-        Append, ArtifactPage, BranchPoint, FrameRecord, MessageRecord, NewToken, QueuedMessage, RunRecord,
-        SessionKey, SessionPage, SessionRecord, TokenRecord, Waiting,
+        Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, MessageRecord, NewToken,
+        QueuedMessage, RunRecord, SessionKey, SessionPage, SessionRecord, TokenRecord, Waiting,
     },
     usage::{UsageQuery, UsageSum},
 };
@@ -28,6 +28,7 @@ pub trait Store:
     + Artifacts
     + Ledger
     + Tokens
+    + Definitions
     + Send
     + Sync
 {
@@ -45,6 +46,7 @@ impl<T> Store for T where
         + Artifacts
         + Ledger
         + Tokens
+        + Definitions
         + Send
         + Sync
 {
@@ -79,7 +81,17 @@ pub trait Sessions {
         limit: u32,
     ) -> Result<SessionPage, StoreError>;
 
+    /// A person names the session, or takes its title away.
     async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError>;
+
+    /// The session gets a title that was written for it; gives whether it did. `only_untitled`: not if it has more than
+    /// its first words already.
+    async fn title_session(
+        &self,
+        key: SessionKey,
+        title: String,
+        only_untitled: bool,
+    ) -> Result<bool, StoreError>;
 
     /// Moves the active leaf to the newest leaf at or below this message.
     async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError>;
@@ -284,4 +296,34 @@ pub trait Tokens {
 
     /// Whether there was such a token.
     async fn remove_token(&self, id: i64) -> Result<bool, StoreError>;
+}
+
+/// Agents that workspaces define.
+#[async_trait]
+pub trait Definitions {
+    /// All of a workspace, in the order of their names.
+    async fn definitions(&self, workspace: &WorkspaceId) -> Result<Vec<DefinitionRecord>, StoreError>;
+
+    /// Workspaces that have any.
+    async fn workspaces_with_definitions(&self) -> Result<Vec<WorkspaceId>, StoreError>;
+
+    async fn definition(
+        &self,
+        workspace: &WorkspaceId,
+        id: &AgentId,
+    ) -> Result<Option<DefinitionRecord>, StoreError>;
+
+    /// A conflict when the workspace has the id or the name already.
+    async fn add_definition(&self, new: DefinitionRecord) -> Result<(), StoreError>;
+
+    /// Replaces version `from`; a conflict when that is not the present one, or the name is taken.
+    async fn change_definition(&self, new: DefinitionRecord, from: u32) -> Result<(), StoreError>;
+
+    /// A conflict when there is no such version.
+    async fn remove_definition(
+        &self,
+        workspace: &WorkspaceId,
+        id: &AgentId,
+        version: u32,
+    ) -> Result<(), StoreError>;
 }

@@ -4,6 +4,8 @@
 
 #[path = "conformance/cases.rs"]
 mod cases;
+#[path = "conformance/definitions.rs"]
+mod definitions;
 #[path = "conformance/kept.rs"]
 mod kept;
 #[path = "conformance/ledger.rs"]
@@ -102,6 +104,19 @@ macro_rules! kept_cases {
 }
 
 kept_cases!(sqlite_kept, crate::sqlite_at);
+
+macro_rules! definition_cases {
+    ($backend:ident, $open:expr) => {
+        conformance! { $backend, $open, definitions;
+            a_definition_is_kept_as_it_was_given_also_after_another_start
+            an_id_and_a_name_are_given_once_in_a_workspace
+            a_change_and_a_removal_need_the_present_version
+            of_many_who_change_the_same_version_one_wins
+        }
+    };
+}
+
+definition_cases!(sqlite_definitions, crate::sqlite_at);
 
 #[tokio::test]
 async fn sqlite_finds_its_file_sound_after_many_writes() {

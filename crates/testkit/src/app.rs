@@ -179,6 +179,7 @@ impl TestApp {
             ids: Arc::clone(&setup.ids) as _,
             settings: setup.engine.clone(),
         });
+        engine.load_agents().await.unwrap();
         let router = server::router(ServerState::new(engine.clone(), setup.server.clone()));
         let token = match setup.server.auth {
             Auth::Off => None,

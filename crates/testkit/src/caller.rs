@@ -75,6 +75,10 @@ impl Caller {
         self.request("PATCH", path, &[JSON], body.to_string()).await
     }
 
+    pub async fn put_json(&self, path: &str, body: &Value) -> Answer {
+        self.request("PUT", path, &[JSON], body.to_string()).await
+    }
+
     /// `POST /api/chat` with exactly this body and these headers.
     pub async fn post_raw(&self, body: impl Into<Body>, headers: &[(&str, &str)]) -> Answer {
         self.request("POST", "/api/chat", headers, body).await

@@ -5,6 +5,7 @@
 //! between two calls but what it needs to tell on itself. Which step comes next follows from the request alone:
 //! the first step whose calls do not all have a result yet. The same request gets the same answer.
 
+mod aside;
 mod reply;
 mod request;
 mod script;
@@ -53,6 +54,21 @@ struct Book {
     attempts: Mutex<HashMap<(String, usize), u32>>,
     /// The body of every call, for tests that look at bytes.
     bodies: Option<Mutex<Vec<String>>>,
+    /// How many tokens it can read; then it counts them, and refuses what is longer.
+    window: Option<u64>,
+    /// What becomes of requests for a summary.
+    summaries: Mutex<Summaries>,
+}
+
+/// What becomes of a request for a summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Summaries {
+    #[default]
+    Written,
+    /// The server fails.
+    Failing,
+    /// Nothing comes until the client goes away.
+    Stalling,
 }
 
 impl Upstream {
@@ -63,6 +79,16 @@ impl Upstream {
     /// One that keeps the body of every call.
     pub async fn recording() -> Self {
         Self::with(Book { bodies: Some(Mutex::default()), ..Book::default() }).await
+    }
+
+    /// One that counts the tokens of each request, refuses those above `window`, and keeps the body of every call.
+    pub async fn counting(window: u64) -> Self {
+        Self::with(Book { bodies: Some(Mutex::default()), window: Some(window), ..Book::default() }).await
+    }
+
+    /// From now on this becomes of requests for a summary.
+    pub fn summaries(&self, summaries: Summaries) {
+        *self.book.summaries.lock() = summaries;
     }
 
     async fn with(book: Book) -> Self {
@@ -130,8 +156,22 @@ async fn complete(State(book): State<Arc<Book>>, body: String) -> Response {
         Err(wrong) => return refuse(400, &wrong.to_string()),
     };
     book.images.fetch_add(request::images(&json), Ordering::Relaxed);
+    let read = book.window.map_or(reply::READ, |_| aside::tokens(&json));
     if let Some(bodies) = &book.bodies {
         bodies.lock().push(body);
+    }
+    if let Some(window) = book.window.filter(|window| read > *window) {
+        let said = format!(
+            "This model's maximum context length is {window} tokens. However, your messages resulted in {read} tokens."
+        );
+        return refuse(400, &said);
+    }
+    if let Some(text) = aside::answer(&json) {
+        return match *book.summaries.lock() {
+            Summaries::Written => play(&[Act::Text { text }], read),
+            Summaries::Failing => refuse(500, "no summaries today"),
+            Summaries::Stalling => play(&[Act::Stall { ms: 600_000 }], read),
+        };
     }
     let asked = match Asked::read(&json) {
         Ok(asked) => asked,
@@ -148,11 +188,19 @@ async fn complete(State(book): State<Arc<Book>>, body: String) -> Response {
     match failure {
         Some(status) => refuse(status, "the script says so"),
         None => {
-            let pieces = reply::pieces(acts, asked.script.pace_ms, asked.script.piece, asked.calls, attempt);
-            let headers = [(header::CONTENT_TYPE, "text/event-stream")];
-            (headers, Body::from_stream(reply::play(pieces))).into_response()
+            let Script { pace_ms, piece, .. } = asked.script;
+            stream(reply::pieces(acts, pace_ms, piece, asked.calls, attempt, read))
         }
     }
+}
+
+fn play(acts: &[Act], read: u64) -> Response {
+    stream(reply::pieces(acts, 0, 4_096, 0, 0, read))
+}
+
+fn stream(pieces: Vec<reply::Piece>) -> Response {
+    let headers = [(header::CONTENT_TYPE, "text/event-stream")];
+    (headers, Body::from_stream(reply::play(pieces))).into_response()
 }
 
 fn refuse(status: u16, message: &str) -> Response {

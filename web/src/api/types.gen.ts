@@ -8,6 +8,147 @@ export interface About {
   model: string
 }
 
+/** What a definition would be answered with. */
+export interface AgentCheck {
+  /** It cannot be saved as it is. */
+  problems: FieldProblem[]
+  /** It can, but this is probably not meant. */
+  warnings: FieldProblem[]
+}
+
+/** One thing that is wrong with what was sent. */
+export interface FieldProblem {
+  /** The field, as in `toolKeys[1]` or `model.provider`; empty for the whole. */
+  path: string
+  /** In lower snake case, as in `unknown_tool`. */
+  code: string
+  /** What is wrong. */
+  message: string
+  /** What to do. */
+  fix: string
+}
+
+/** All agents of a workspace, strongest first, and what definitions are written with. */
+export interface AgentList {
+  agents: AgentInfo[]
+  groups: CapabilityGroup[]
+  variables: PromptVariable[]
+}
+
+/** An agent as it is shown. */
+export interface AgentInfo {
+  /** Only what the database holds has an id and can be changed. */
+  id?: AgentId
+  source: AgentSource
+  type: AgentType
+  workspaceId?: WorkspaceId
+  /** Unique in the workspace; what a delegation and `agentId` name. */
+  name: string
+  kind: AgentKind
+  displayName: string
+  /** What it is good for: callers choose by this text. */
+  description: string
+  enabled: boolean
+  /** The role; a template over the variables that `GET /api/agents` lists. */
+  systemPrompt: string
+  /** The role for a task written in Chinese. */
+  systemPromptZh?: string
+  /** Another model than the run's. */
+  model?: ModelChoice
+  /** Models as `provider/model`, asked in this order when the first gives up. */
+  fallback: string[]
+  toolKeys: string[]
+  /** Capability groups: names for sets of tools. */
+  groups: string[]
+  /** Groups of tools that the agent can put away and take out itself. */
+  toolGroups: ToolGroup[]
+  /** Whom it may delegate to; empty means nobody. */
+  allowedSubAgents: string[]
+  /** How deep delegation may go below it. */
+  maxDepth: number
+  /** Model calls it may make for one message or task. */
+  maxSteps: number
+  budget: BudgetLimits
+  /** For a main agent: whether what one sub-agent found is handed to the others' next task. */
+  autoBroadcast: boolean
+  /** The modes it can be used in; empty means all. */
+  modes: string[]
+  /** The pages it can be used on; empty means all. */
+  pageIds: string[]
+  /** Other names it answers to. */
+  aliases: string[]
+  /** Counts the changes; a change names the version it is made from. */
+  version: number
+  createdAt?: Timestamp
+  updatedAt?: Timestamp
+  /** Whether it can be used now. */
+  available: boolean
+  /** Why not. */
+  reason?: string
+  /** The tools it has here: those it names, of those that exist and the workspace may use. */
+  effectiveTools: string[]
+  /** What does not stop it from working, but is probably not meant. */
+  warnings?: FieldProblem[]
+}
+
+/** An agent that a workspace defined. */
+export type AgentId = string
+
+/** Where a definition comes from. */
+export type AgentSource = 'system' | 'file' | 'database'
+
+/** How an agent is made. */
+export type AgentType = 'system' | 'test-approval' | 'dynamic' | 'default'
+
+/** The scope a token belongs to. What belongs to another workspace does not exist. */
+export type WorkspaceId = string
+
+export type AgentKind = 'main' | 'sub'
+
+/** Another model than the run's. */
+export interface ModelChoice {
+  provider: string
+  modelId: string
+  /** What the model is asked with: `temperature`, `topP`, `maxOutputTokens` and so on. */
+  params?: Record<string, unknown>
+}
+
+/** Tools that are equipped together. */
+export interface ToolGroup {
+  name: string
+  description: string
+  tools: string[]
+  /** Whether the agent begins with it. */
+  active: boolean
+}
+
+/** What an agent and everything below it may use up. Absent means: only what its caller has left. */
+export interface BudgetLimits {
+  /** Model calls of the agent and all agents below it. */
+  steps?: number
+  tokens?: number
+  /** Millionths of a US dollar. */
+  microUsd?: number
+  wallTimeMs?: number
+}
+
+/** Milliseconds since 1970, UTC. */
+export type Timestamp = number
+
+/** A name for a set of tools. */
+export interface CapabilityGroup {
+  name: string
+  tools: string[]
+  /** Whether all its tools exist and the workspace may use them. */
+  available: boolean
+}
+
+/** What a prompt may refer to, as in `{{ project }}`. */
+export interface PromptVariable {
+  name: string
+  about: string
+}
+
 export interface AgentRef {
   kind: AgentKind
   name: string
@@ -16,8 +157,6 @@ export interface AgentRef {
   /** The agents from the root to this one. */
   path: string[]
 }
-
-export type AgentKind = 'main' | 'sub'
 
 export interface ApprovalList {
   approvals: WaitingApproval[]
@@ -61,9 +200,6 @@ export type ToolCallId = string
 
 export type InteractionStatus = 'pending' | 'approved' | 'denied' | 'withdrawn'
 
-/** Milliseconds since 1970, UTC. */
-export type Timestamp = number
-
 export interface BranchList {
   branches: BranchPoint[]
 }
@@ -83,7 +219,7 @@ export interface BranchChoice {
   revision: number
 }
 
-export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'message_too_large' | 'range_not_satisfiable' | 'model_unavailable' | 'shutting_down'
+export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'message_too_large' | 'range_not_satisfiable' | 'invalid_agent' | 'model_unavailable' | 'shutting_down'
 
 /** RFC 9457, with our stable code. */
 export interface Problem {
@@ -91,6 +227,10 @@ export interface Problem {
   status: number
   detail: string
   code: ErrorCode
+  /** Everything that is wrong with what was sent, field by field. */
+  problems?: FieldProblem[]
+  /** What is stored, when somebody else was first. */
+  current?: AgentInfo
 }
 
 export interface RunOptions {

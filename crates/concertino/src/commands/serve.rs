@@ -40,9 +40,12 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         settings: EngineSettings {
             profile: config.profile,
             mirror: mirror.clone(),
+            context: config.context,
+            auto_title: config.auto_title,
             ..EngineSettings::default()
         },
     });
+    engine.load_agents().await.context("cannot read the agents of the database")?;
     let settings = ServerSettings {
         auth: config.auth,
         hosts: config.hosts.clone(),

@@ -65,6 +65,7 @@ impl Process {
             .env("CONCERTINO_AUTH", "off")
             .env("CONCERTINO_ENABLE", "conformance")
             .env("CONCERTINO_LOG", "warn")
+            .env("CONCERTINO_AUTO_TITLE", "off")
             .env("OPENAI_BASE_URL", &self.upstream)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -1,9 +1,13 @@
 //! What an agent is: one definition for the agents a person talks to and for those they delegate to, whatever
 //! source it came from. A definition only *names* tools and other agents; what they do is code.
 
-use protocol::{AgentKind, WorkspaceId};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use protocol::{
+    AgentId, AgentKind, AgentSource, AgentType, BudgetLimits, ModelChoice, Timestamp, ToolGroup, WorkspaceId,
+    wire::agents::AgentFields,
+};
+use store::DefinitionRecord;
+
+use super::groups;
 
 /// Model calls a main agent may make for one message.
 pub const MAIN_STEPS: u32 = 50;
@@ -14,8 +18,7 @@ pub const MAX_DEPTH: u32 = 4;
 /// How long one sub-agent may work.
 pub const SUB_WALL_TIME_MS: u64 = 10 * 60 * 1000;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AgentDefinition {
     /// Unique among the agents of a workspace; what a delegation names.
     pub name: String,
@@ -24,109 +27,45 @@ pub struct AgentDefinition {
     /// What it is good for: callers choose by this text.
     pub description: String,
     /// Other names it answers to.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
     pub prompt: String,
     /// The prompt for a task written in Chinese.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_zh: Option<String>,
     /// Another model than the run's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelChoice>,
     /// Asked in this order when the model gives up; the chain of the settings when empty.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<String>,
-    /// Tool keys. `*` stands for every tool and is for code templates only.
-    #[serde(default)]
+    /// Tool keys. [`EVERYTHING`] stands for every tool and is for code templates only.
     pub tools: Vec<String>,
     /// Capability groups; see [`super::groups`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     /// Groups of its tools that the agent can put away and take out itself.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_groups: Vec<ToolGroup>,
-    /// Whom it may delegate to; empty means nobody.
-    #[serde(default)]
+    /// Whom it may delegate to; empty means nobody. [`EVERYTHING`] stands for every agent that a person defined and is
+    /// for code templates only.
     pub allowed_sub_agents: Vec<String>,
     pub max_depth: u32,
     pub max_steps: u32,
-    #[serde(default)]
     pub budget: BudgetLimits,
     /// For a main agent: whether what one sub-agent found is handed to the others' next task.
-    #[serde(default = "yes")]
     pub auto_broadcast: bool,
     /// The modes it can be used in; empty means all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
     /// The pages it can be used on; empty means all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub page_ids: Vec<String>,
     pub enabled: bool,
     pub version: u32,
-    /// The workspace that defined it; none for what comes with the program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: AgentSource,
+    /// What the database knows it by.
+    pub id: Option<AgentId>,
+    /// The workspace that defined it; none for what comes with the program or from files.
     pub workspace: Option<WorkspaceId>,
+    pub created_at: Option<Timestamp>,
+    pub updated_at: Option<Timestamp>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ModelChoice {
-    pub provider: String,
-    pub model_id: String,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub params: Map<String, Value>,
-}
-
-impl ModelChoice {
-    /// `provider/model`, as the catalog knows it.
-    pub fn name(&self) -> String {
-        format!("{}/{}", self.provider, self.model_id)
-    }
-}
-
-/// Tools that are equipped together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ToolGroup {
-    pub name: String,
-    #[serde(default)]
-    pub description: String,
-    pub tools: Vec<String>,
-    /// Whether the agent begins with it.
-    #[serde(default)]
-    pub active: bool,
-}
-
-/// What an agent and everything below it may use up. Absent means: only what its caller has left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct BudgetLimits {
-    /// Model calls of the agent and all agents below it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub steps: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<u64>,
-    /// Millionths of a US dollar.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub micro_usd: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wall_time_ms: Option<u64>,
-}
-
-/// Agents that are equal to the program's own way of making one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AgentType {
-    /// Comes with the program.
-    System,
-    /// The fixed agent for trying out approvals.
-    TestApproval,
-    /// Made from a prompt and tool keys in the call.
-    Dynamic,
-    /// Defined by a workspace.
-    Default,
-}
-
+/// In a code template: all tools, or all agents that a person defined.
+pub const EVERYTHING: &str = "*";
 /// The name under which a call makes its own agent.
 pub const DYNAMIC: &str = "dynamic";
 const TEST_APPROVAL: &str = "test-approval";
@@ -162,17 +101,117 @@ impl AgentDefinition {
             page_ids: Vec::new(),
             enabled: true,
             version: 1,
+            source: AgentSource::System,
+            id: None,
             workspace: None,
+            created_at: None,
+            updated_at: None,
+        }
+    }
+
+    /// An agent from what somebody said about it.
+    pub fn from_fields(fields: AgentFields, source: AgentSource) -> Self {
+        Self {
+            name: fields.name,
+            kind: fields.kind,
+            display_name: fields.display_name,
+            description: fields.description,
+            aliases: fields.aliases,
+            prompt: fields.system_prompt,
+            prompt_zh: fields.system_prompt_zh,
+            model: fields.model,
+            fallback: fields.fallback,
+            tools: fields.tool_keys,
+            groups: fields.groups,
+            tool_groups: fields.tool_groups,
+            allowed_sub_agents: fields.allowed_sub_agents,
+            max_depth: fields.max_depth,
+            max_steps: fields.max_steps,
+            budget: fields.budget,
+            auto_broadcast: fields.auto_broadcast,
+            modes: fields.modes,
+            page_ids: fields.page_ids,
+            enabled: fields.enabled,
+            version: 1,
+            source,
+            id: None,
+            workspace: None,
+            created_at: None,
+            updated_at: None,
+        }
+    }
+
+    pub fn from_record(record: DefinitionRecord) -> Self {
+        Self {
+            version: record.version,
+            id: Some(record.id),
+            workspace: Some(record.workspace),
+            created_at: Some(record.created_at),
+            updated_at: Some(record.updated_at),
+            ..Self::from_fields(record.fields, AgentSource::Database)
+        }
+    }
+
+    /// What it says, as a person would write it.
+    pub fn fields(&self) -> AgentFields {
+        AgentFields {
+            name: self.name.clone(),
+            kind: self.kind,
+            display_name: self.display_name.clone(),
+            description: self.description.clone(),
+            enabled: self.enabled,
+            system_prompt: self.prompt.clone(),
+            system_prompt_zh: self.prompt_zh.clone(),
+            model: self.model.clone(),
+            fallback: self.fallback.clone(),
+            tool_keys: self.tools.clone(),
+            groups: self.groups.clone(),
+            tool_groups: self.tool_groups.clone(),
+            allowed_sub_agents: self.allowed_sub_agents.clone(),
+            max_depth: self.max_depth,
+            max_steps: self.max_steps,
+            budget: self.budget,
+            auto_broadcast: self.auto_broadcast,
+            modes: self.modes.clone(),
+            page_ids: self.page_ids.clone(),
+            aliases: self.aliases.clone(),
         }
     }
 
     pub fn agent_type(&self) -> AgentType {
-        match (&self.workspace, self.name.as_str()) {
+        match (self.source, self.name.as_str()) {
             (_, DYNAMIC) => AgentType::Dynamic,
-            (Some(_), _) => AgentType::Default,
-            (None, TEST_APPROVAL) => AgentType::TestApproval,
-            (None, _) => AgentType::System,
+            (AgentSource::Database | AgentSource::File, _) => AgentType::Default,
+            (AgentSource::System, TEST_APPROVAL) => AgentType::TestApproval,
+            (AgentSource::System, _) => AgentType::System,
         }
+    }
+
+    /// Whether it answers to this name.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.aliases.iter().chain([&self.name]).any(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    /// The tool keys it names, those of its groups included; each once.
+    pub fn named_tools(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let own = self.tools.iter().chain(self.tool_groups.iter().flat_map(|group| &group.tools));
+        let of_groups = self.groups.iter().filter_map(|group| groups::tools_of(group)).flatten().copied();
+        for name in own.map(String::as_str).chain(of_groups) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
+    /// Whether its allow-list has this agent.
+    pub fn may_call(&self, other: &Self) -> bool {
+        self.allowed_sub_agents.iter().any(|allowed| {
+            *allowed == other.name
+                || other.aliases.contains(allowed)
+                || (allowed == EVERYTHING && other.source != AgentSource::System)
+        })
     }
 
     /// Whether it can be used in this mode and on this page.
@@ -190,10 +229,6 @@ impl AgentDefinition {
             _ => &self.prompt,
         }
     }
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// Whether most letters of the text are Chinese.

@@ -3,16 +3,36 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use protocol::{AgentKind, ToolSpec, WorkspaceId};
+use protocol::{AgentKind, AgentSource, RunOptions, ToolSpec, WorkspaceId};
 use serde_json::{Map, Value, json};
 use tools::{Place, delegation};
 
-use super::{AgentDefinition, AgentRegistry, ToolGroup, definition::DYNAMIC, groups};
+use super::{
+    AgentDefinition, AgentRegistry, ToolGroup,
+    definition::{DYNAMIC, EVERYTHING},
+    groups,
+};
 use crate::{engine::Parts, run::inline};
+
+/// Where an agent works, as far as it decides what it is offered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scene<'a> {
+    pub(crate) workspace: &'a WorkspaceId,
+    pub(crate) mode: Option<&'a str>,
+    pub(crate) page: Option<&'a str>,
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn of(workspace: &'a WorkspaceId, options: &'a RunOptions) -> Self {
+        Self { workspace, mode: options.mode.as_deref(), page: options.page_id.as_deref() }
+    }
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Kit {
     pub(crate) specs: Arc<[ToolSpec]>,
+    /// Whom it may call at the moment.
+    pub(crate) callable: Vec<String>,
     /// The schema of a structured answer.
     pub(crate) finish: Option<Map<String, Value>>,
     /// Groups that the agent can put away.
@@ -30,16 +50,15 @@ impl Kit {
 
     pub(crate) fn of(
         agent: &AgentDefinition,
-        mode: Option<&str>,
-        workspace: &WorkspaceId,
+        scene: Scene<'_>,
         agents: &AgentRegistry,
         tools: &tools::Registry,
     ) -> Self {
-        let callable = callable(agent, mode, workspace, agents);
-        let everything = agent.tools.iter().any(|key| key == "*");
+        let callable = callable(agent, scene, agents);
+        let everything = agent.tools.iter().any(|key| key == EVERYTHING);
         let background = agent.groups.iter().any(|group| group == "agent");
         let mut specs = Vec::new();
-        for key in agents.tools_of(agent) {
+        for key in agents.tools_of(scene.workspace, agent) {
             let Some(tool) = tools.get(&key) else { continue };
             let offered = match tool.place() {
                 Place::Server => true,
@@ -54,7 +73,7 @@ impl Kit {
                     _ => everything,
                 },
             };
-            if offered && groups::is_allowed_in(mode, &key) {
+            if offered && groups::is_allowed_in(scene.mode, &key) {
                 let spec = tool.spec().clone();
                 specs.push(if key == delegation::SPAWN_AGENT { naming(spec, &callable) } else { spec });
             }
@@ -67,7 +86,8 @@ impl Kit {
         if !agent.tool_groups.is_empty() {
             specs.push(inline::equip_spec(&agent.tool_groups));
         }
-        Self { specs: specs.into(), finish: None, groups: agent.tool_groups.clone() }
+        let callable = callable.into_iter().map(|(name, _)| name).collect();
+        Self { specs: specs.into(), callable, finish: None, groups: agent.tool_groups.clone() }
     }
 
     /// The same tools, and the one that ends the work with a structured answer.
@@ -90,6 +110,7 @@ struct Made {
     agent: Arc<AgentDefinition>,
     workspace: WorkspaceId,
     mode: Option<String>,
+    page: Option<String>,
     /// The registry as it was.
     generation: u64,
     kit: Arc<Kit>,
@@ -99,32 +120,28 @@ struct Made {
 const REMEMBERED: usize = 64;
 
 impl Kits {
-    pub(crate) fn of(
-        &self,
-        parts: &Parts,
-        agent: &Arc<AgentDefinition>,
-        workspace: &WorkspaceId,
-        mode: Option<&str>,
-    ) -> Arc<Kit> {
+    pub(crate) fn of(&self, parts: &Parts, agent: &Arc<AgentDefinition>, scene: Scene<'_>) -> Arc<Kit> {
         let generation = parts.agents.generation();
         let mut made = self.made.lock();
         let known = made.iter().find(|made| {
             Arc::ptr_eq(&made.agent, agent)
                 && made.generation == generation
-                && made.workspace == *workspace
-                && made.mode.as_deref() == mode
+                && made.workspace == *scene.workspace
+                && made.mode.as_deref() == scene.mode
+                && made.page.as_deref() == scene.page
         });
         if let Some(known) = known {
             return Arc::clone(&known.kit);
         }
-        let kit = Arc::new(Kit::of(agent, mode, workspace, &parts.agents, &parts.tools));
+        let kit = Arc::new(Kit::of(agent, scene, &parts.agents, &parts.tools));
         if made.len() == REMEMBERED {
             made.remove(0);
         }
         made.push(Made {
             agent: Arc::clone(agent),
-            workspace: workspace.clone(),
-            mode: mode.map(str::to_owned),
+            workspace: scene.workspace.clone(),
+            mode: scene.mode.map(str::to_owned),
+            page: scene.page.map(str::to_owned),
             generation,
             kit: Arc::clone(&kit),
         });
@@ -133,22 +150,25 @@ impl Kits {
 }
 
 /// Whom an agent may call at the moment, with what each is good for.
-fn callable(
-    agent: &AgentDefinition,
-    mode: Option<&str>,
-    workspace: &WorkspaceId,
-    agents: &AgentRegistry,
-) -> Vec<(String, String)> {
-    let mut callable = Vec::new();
+fn callable(agent: &AgentDefinition, scene: Scene<'_>, agents: &AgentRegistry) -> Vec<(String, String)> {
+    let mut callable: Vec<(String, String)> = Vec::new();
     for name in &agent.allowed_sub_agents {
         if name == DYNAMIC {
             let text =
                 "An agent you describe yourself in options: its prompt, and which of your tools it has.";
             callable.push((name.clone(), text.to_owned()));
-        } else if let Ok(sub) = agents.sub(workspace, name)
-            && sub.fits(mode, None)
-        {
-            callable.push((sub.name.clone(), sub.description.clone()));
+            continue;
+        }
+        let subs = match name.as_str() {
+            EVERYTHING => agents.callable_own(scene.workspace),
+            name => agents.sub(scene.workspace, name).into_iter().collect(),
+        };
+        for sub in subs {
+            let known = callable.iter().any(|(known, _)| *known == sub.name);
+            let may = sub.source != AgentSource::Database || agents.beyond(agent, &sub).is_empty();
+            if !known && may && sub.name != agent.name && sub.fits(scene.mode, scene.page) {
+                callable.push((sub.name.clone(), sub.description.clone()));
+            }
         }
     }
     callable
@@ -167,11 +187,16 @@ fn naming(mut spec: ToolSpec, callable: &[(String, String)]) -> ToolSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::WorkspaceTools;
+
+    fn scene(workspace: &WorkspaceId) -> Scene<'_> {
+        Scene { workspace, mode: None, page: None }
+    }
 
     fn kit(agent: &AgentDefinition) -> Vec<String> {
         let tools = tools::Registry::builtin(&[]).unwrap();
-        let agents = AgentRegistry::new(tools.names());
-        Kit::of(agent, None, &WorkspaceId::default_workspace(), &agents, &tools).names()
+        let agents = AgentRegistry::new(tools.names(), WorkspaceTools::default());
+        Kit::of(agent, scene(&WorkspaceId::default_workspace()), &agents, &tools).names()
     }
 
     #[test]
@@ -188,10 +213,10 @@ mod tests {
     #[test]
     fn the_names_of_the_allow_list_are_an_enum() {
         let tools = tools::Registry::builtin(&[]).unwrap();
-        let agents = AgentRegistry::new(tools.names());
+        let agents = AgentRegistry::new(tools.names(), WorkspaceTools::default());
         let here = WorkspaceId::default_workspace();
         let general = agents.main(&here, None).unwrap();
-        let kit = Kit::of(&general, None, &here, &agents, &tools);
+        let kit = Kit::of(&general, scene(&here), &agents, &tools);
         let spec = kit.specs.iter().find(|spec| spec.name == "sub-agent").unwrap();
         let names = &spec.input_schema["properties"]["name"]["enum"];
         assert_eq!(*names, json!(["research", "test-approval", "dynamic"]));

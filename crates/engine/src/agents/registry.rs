@@ -6,25 +6,36 @@
 use std::{collections::HashMap, sync::Arc};
 
 use parking_lot::RwLock;
-use protocol::{AgentKind, WorkspaceId};
+use protocol::{AgentKind, AgentSource, WorkspaceId};
 
 use super::{
-    definition::{AgentDefinition, DYNAMIC},
-    groups, template,
+    definition::{AgentDefinition, DYNAMIC, EVERYTHING},
+    template,
+    workspace_tools::{WorkspaceTools, is_delegation},
 };
 
 pub struct AgentRegistry {
     state: RwLock<State>,
     /// The keys of the tools that exist; definitions may name no others.
     tools: Vec<String>,
+    limits: WorkspaceTools,
 }
 
 #[derive(Default)]
 struct State {
     builtin: Vec<Arc<AgentDefinition>>,
     files: Vec<Arc<AgentDefinition>>,
-    workspaces: HashMap<WorkspaceId, Vec<Arc<AgentDefinition>>>,
+    workspaces: HashMap<WorkspaceId, Own>,
     generation: u64,
+    /// The newest ticket that was given out.
+    tickets: u64,
+}
+
+/// What a workspace has defined, and the ticket of whoever read it.
+#[derive(Default)]
+struct Own {
+    agents: Vec<Arc<AgentDefinition>>,
+    ticket: u64,
 }
 
 /// Why a name gives no agent; each text is for the one who wrote the name.
@@ -47,10 +58,10 @@ pub struct Listed {
 }
 
 impl AgentRegistry {
-    /// The built-in agents, over the tools that exist.
-    pub fn new<'a>(tools: impl IntoIterator<Item = &'a str>) -> Self {
+    /// The built-in agents, over the tools that exist and what each workspace may use of them.
+    pub fn new<'a>(tools: impl IntoIterator<Item = &'a str>, limits: WorkspaceTools) -> Self {
         let state = State { builtin: template::builtin(), ..State::default() };
-        Self { state: RwLock::new(state), tools: tools.into_iter().map(str::to_owned).collect() }
+        Self { state: RwLock::new(state), tools: tools.into_iter().map(str::to_owned).collect(), limits }
     }
 
     /// Replaces the agents of the person's files.
@@ -62,10 +73,25 @@ impl AgentRegistry {
 
     /// Replaces the agents a workspace has defined; what runs keeps the definition it began with.
     pub fn set_workspace(&self, workspace: &WorkspaceId, agents: Vec<AgentDefinition>) {
+        self.set_read(workspace, self.ticket(), agents);
+    }
+
+    /// To be taken before the definitions of a workspace are read: of two readers, the later one has seen more.
+    pub(crate) fn ticket(&self) -> u64 {
+        let mut state = self.state.write();
+        state.tickets += 1;
+        state.tickets
+    }
+
+    /// Replaces what a workspace has defined, unless somebody who read later has done so already.
+    pub(crate) fn set_read(&self, workspace: &WorkspaceId, ticket: u64, agents: Vec<AgentDefinition>) {
         let agents = agents.into_iter().map(Arc::new).collect();
         let mut state = self.state.write();
-        state.workspaces.insert(workspace.clone(), agents);
-        state.generation += 1;
+        let own = state.workspaces.entry(workspace.clone()).or_default();
+        if own.ticket < ticket {
+            *own = Own { agents, ticket };
+            state.generation += 1;
+        }
     }
 
     /// Counts the changes.
@@ -73,13 +99,38 @@ impl AgentRegistry {
         self.state.read().generation
     }
 
-    /// The main agent of a request; without a name it is `general`.
+    /// The main agent of a request; without a name it is `general`. A sub-agent that a person defined can be talked
+    /// to as well.
     pub fn main(&self, workspace: &WorkspaceId, name: Option<&str>) -> Result<Arc<AgentDefinition>, NoAgent> {
-        self.find(workspace, AgentKind::Main, name.unwrap_or("general"))
+        let name = name.unwrap_or("general");
+        let own_sub = || {
+            let agent = self.look_up(workspace, AgentKind::Sub, name)?;
+            (agent.source != AgentSource::System).then_some(agent)
+        };
+        match self.look_up(workspace, AgentKind::Main, name).or_else(own_sub) {
+            Some(agent) => self.usable(workspace, agent),
+            None => Err(self.unknown(workspace, AgentKind::Main, name)),
+        }
     }
 
     pub fn sub(&self, workspace: &WorkspaceId, name: &str) -> Result<Arc<AgentDefinition>, NoAgent> {
-        self.find(workspace, AgentKind::Sub, name)
+        match self.look_up(workspace, AgentKind::Sub, name) {
+            Some(agent) => self.usable(workspace, agent),
+            None => Err(self.unknown(workspace, AgentKind::Sub, name)),
+        }
+    }
+
+    /// The agent of this name, usable or not.
+    pub fn look_up(
+        &self,
+        workspace: &WorkspaceId,
+        kind: AgentKind,
+        name: &str,
+    ) -> Option<Arc<AgentDefinition>> {
+        let name = name.trim();
+        let all = self.all(workspace, kind);
+        let exact = all.iter().find(|agent| agent.name == name);
+        exact.or_else(|| all.iter().find(|agent| agent.is_called(name))).cloned()
     }
 
     /// All agents of a workspace, strongest first, each name once.
@@ -89,84 +140,95 @@ impl AgentRegistry {
             self.all(workspace, AgentKind::Main).into_iter().chain(self.all(workspace, AgentKind::Sub))
         {
             if !listed.iter().any(|one| one.agent.name == agent.name && one.agent.kind == agent.kind) {
-                let unavailable = self.unavailable(&agent);
+                let unavailable = self.unavailable(workspace, &agent);
                 listed.push(Listed { agent, unavailable });
             }
         }
         listed
     }
 
-    /// The tool keys of a definition that exist, in the registry's order.
-    pub fn tools_of(&self, agent: &AgentDefinition) -> Vec<String> {
-        let named = named(agent);
-        let all = agent.tools.iter().any(|key| key == "*");
-        self.tools.iter().filter(|tool| all || named.iter().any(|name| name == *tool)).cloned().collect()
+    /// What the workspace itself has defined.
+    pub fn own(&self, workspace: &WorkspaceId) -> Vec<Arc<AgentDefinition>> {
+        self.state.read().workspaces.get(workspace).map(|own| own.agents.clone()).unwrap_or_default()
     }
 
-    /// What is wrong with a definition somebody wants to save; empty when nothing is.
-    pub fn problems(&self, agent: &AgentDefinition) -> Vec<String> {
-        let mut problems = Vec::new();
-        if !is_name(&agent.name) {
-            problems.push("name: 1 to 64 letters, digits, `-` and `_`".to_owned());
-        }
-        if agent.name == DYNAMIC {
-            problems.push(format!("name: `{DYNAMIC}` is what calls use to make their own agent"));
-        }
-        if agent.prompt.trim().is_empty() {
-            problems.push("prompt: must not be empty".to_owned());
-        }
-        for key in agent.tools.iter().filter(|key| !self.tools.contains(key)) {
-            problems.push(format!("tools: there is no tool named `{key}`"));
-        }
-        for group in agent.groups.iter().filter(|group| groups::tools_of(group).is_none()) {
-            problems.push(format!("groups: there is no capability group named `{group}`"));
-        }
-        if agent.max_steps == 0 || agent.max_steps > 500 {
-            problems.push("maxSteps: 1 to 500".to_owned());
-        }
-        if agent.max_depth == 0 || agent.max_depth > 16 {
-            problems.push("maxDepth: 1 to 16".to_owned());
-        }
-        problems
+    /// The names of the agents that a person defined and that can be called now.
+    pub(crate) fn callable_own(&self, workspace: &WorkspaceId) -> Vec<Arc<AgentDefinition>> {
+        let listed = self.list(workspace).into_iter();
+        let usable = listed.filter(|one| one.unavailable.is_none() && one.agent.enabled);
+        usable
+            .map(|one| one.agent)
+            .filter(|agent| agent.kind == AgentKind::Sub && agent.source != AgentSource::System)
+            .collect()
     }
 
-    fn find(
+    /// The tool keys of a definition that exist and may be used here, in the registry's order.
+    pub fn tools_of(&self, workspace: &WorkspaceId, agent: &AgentDefinition) -> Vec<String> {
+        let named = agent.named_tools();
+        let all = agent.tools.iter().any(|key| key == EVERYTHING);
+        let has = |tool: &&String| (all || named.contains(tool)) && self.limits.allow(workspace, tool);
+        self.tools.iter().filter(has).cloned().collect()
+    }
+
+    /// What `agent` has beyond `caller`: an agent of the database may be called only by those who have all its tools.
+    pub fn beyond(&self, caller: &AgentDefinition, agent: &AgentDefinition) -> Vec<String> {
+        if caller.tools.iter().any(|key| key == EVERYTHING) {
+            return Vec::new();
+        }
+        let has = caller.named_tools();
+        agent.named_tools().into_iter().filter(|tool| !is_delegation(tool) && !has.contains(tool)).collect()
+    }
+
+    pub(super) fn exists(&self, tool: &str) -> bool {
+        self.tools.iter().any(|key| key == tool)
+    }
+
+    pub(super) fn allows(&self, workspace: &WorkspaceId, tool: &str) -> bool {
+        self.limits.allow(workspace, tool)
+    }
+
+    /// The tools that definitions of this workspace can name.
+    pub(super) fn nameable(&self, workspace: &WorkspaceId) -> Vec<&str> {
+        let nameable = |tool: &&String| !is_delegation(tool) && self.limits.allow(workspace, tool);
+        self.tools.iter().filter(nameable).map(String::as_str).collect()
+    }
+
+    fn usable(
         &self,
         workspace: &WorkspaceId,
-        kind: AgentKind,
-        name: &str,
+        agent: Arc<AgentDefinition>,
     ) -> Result<Arc<AgentDefinition>, NoAgent> {
-        let name = name.trim();
-        let all = self.all(workspace, kind);
-        let exact = all.iter().find(|agent| agent.name == name);
-        let answers_to = |agent: &&Arc<AgentDefinition>| {
-            agent.aliases.iter().chain([&agent.name]).any(|alias| alias.eq_ignore_ascii_case(name))
-        };
-        let Some(agent) = exact.or_else(|| all.iter().find(answers_to)) else {
-            let mut known: Vec<String> = Vec::new();
-            for agent in all.iter().filter(|agent| agent.enabled && self.unavailable(agent).is_none()) {
-                if !known.contains(&agent.name) {
-                    known.push(agent.name.clone());
-                }
-            }
-            if kind == AgentKind::Sub {
-                known.push(DYNAMIC.to_owned());
-            }
-            return Err(NoAgent::Unknown { name: name.to_owned(), known });
-        };
         if !agent.enabled {
             return Err(NoAgent::Disabled(agent.name.clone()));
         }
-        match self.unavailable(agent) {
+        match self.unavailable(workspace, &agent) {
             Some(reason) => Err(NoAgent::Unavailable { name: agent.name.clone(), reason }),
-            None => Ok(Arc::clone(agent)),
+            None => Ok(agent),
         }
+    }
+
+    fn unknown(&self, workspace: &WorkspaceId, kind: AgentKind, name: &str) -> NoAgent {
+        let mut known: Vec<String> = Vec::new();
+        let all = self.all(workspace, kind);
+        for agent in all.iter().filter(|agent| agent.enabled && self.unavailable(workspace, agent).is_none())
+        {
+            if !known.contains(&agent.name) {
+                known.push(agent.name.clone());
+            }
+        }
+        match kind {
+            AgentKind::Sub => known.push(DYNAMIC.to_owned()),
+            AgentKind::Main => {
+                known.extend(self.callable_own(workspace).iter().map(|agent| agent.name.clone()));
+            }
+        }
+        NoAgent::Unknown { name: name.trim().to_owned(), known }
     }
 
     /// Strongest first.
     fn all(&self, workspace: &WorkspaceId, kind: AgentKind) -> Vec<Arc<AgentDefinition>> {
         let state = self.state.read();
-        let own = state.workspaces.get(workspace).map_or(&[][..], Vec::as_slice);
+        let own = state.workspaces.get(workspace).map_or(&[][..], |own| own.agents.as_slice());
         let order = match kind {
             AgentKind::Main => [own, state.files.as_slice(), state.builtin.as_slice()],
             AgentKind::Sub => [state.builtin.as_slice(), state.files.as_slice(), own],
@@ -174,29 +236,25 @@ impl AgentRegistry {
         order.into_iter().flatten().filter(|agent| agent.kind == kind).cloned().collect()
     }
 
-    fn unavailable(&self, agent: &AgentDefinition) -> Option<String> {
-        if agent.tools.iter().any(|key| key == "*") {
+    fn unavailable(&self, workspace: &WorkspaceId, agent: &AgentDefinition) -> Option<String> {
+        if agent.tools.iter().any(|key| key == EVERYTHING) {
             return None;
         }
-        let missing: Vec<String> = named(agent).into_iter().filter(|key| !self.tools.contains(key)).collect();
-        match missing.as_slice() {
-            [] => None,
-            [one] => Some(format!("the tool {one} does not exist")),
-            more => Some(format!("the tools {} do not exist", more.join(", "))),
+        let named = agent.named_tools();
+        let missing: Vec<&str> = named.iter().map(String::as_str).filter(|key| !self.exists(key)).collect();
+        let forbidden: Vec<&str> =
+            named.iter().map(String::as_str).filter(|key| !self.limits.allow(workspace, key)).collect();
+        match (missing.as_slice(), forbidden.as_slice()) {
+            ([], []) => None,
+            ([], [one]) => Some(format!("this workspace may not use the tool {one}")),
+            ([], more) => Some(format!("this workspace may not use the tools {}", more.join(", "))),
+            ([one], _) => Some(format!("the tool {one} does not exist")),
+            (more, _) => Some(format!("the tools {} do not exist", more.join(", "))),
         }
     }
 }
 
-fn named(agent: &AgentDefinition) -> Vec<String> {
-    let mut names = agent.tools.clone();
-    names.extend(agent.tool_groups.iter().flat_map(|group| group.tools.iter().cloned()));
-    for tools in agent.groups.iter().filter_map(|group| groups::tools_of(group)) {
-        names.extend(tools.iter().map(|tool| (*tool).to_owned()));
-    }
-    names
-}
-
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     let allowed = |letter: char| letter.is_alphanumeric() || letter == '-' || letter == '_';
     (1..=64).contains(&name.chars().count()) && name.chars().all(allowed)
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn registry() -> AgentRegistry {
-    AgentRegistry::new(["time-now", "update-plan", "test-approval"])
+    AgentRegistry::new(["time-now", "update-plan", "test-approval"], WorkspaceTools::default())
 }
 
 fn here() -> WorkspaceId {
@@ -11,7 +11,11 @@ fn here() -> WorkspaceId {
 }
 
 fn own(kind: AgentKind, name: &str) -> AgentDefinition {
-    AgentDefinition { workspace: Some(here()), ..AgentDefinition::bare(kind, name, "own") }
+    AgentDefinition {
+        workspace: Some(here()),
+        source: AgentSource::Database,
+        ..AgentDefinition::bare(kind, name, "own")
+    }
 }
 
 #[test]
@@ -74,15 +78,4 @@ fn a_disabled_agent_says_so() {
     let off = AgentDefinition { enabled: false, ..own(AgentKind::Sub, "mine") };
     registry.set_workspace(&here(), vec![off]);
     assert_eq!(registry.sub(&here(), "mine"), Err(NoAgent::Disabled("mine".to_owned())));
-}
-
-#[test]
-fn what_is_wrong_with_a_definition_is_listed_all_at_once() {
-    let mut agent = own(AgentKind::Sub, "two words");
-    agent.tools = vec!["time-now".to_owned(), "fly".to_owned()];
-    agent.groups = vec!["nonsense".to_owned()];
-    agent.max_steps = 0;
-    let problems = registry().problems(&agent);
-    assert_eq!(problems.len(), 4, "{problems:?}");
-    assert_eq!(registry().tools_of(&agent), ["time-now"]);
 }

@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use protocol::AgentKind;
+use protocol::{AgentKind, BudgetLimits, ModelChoice, ToolGroup};
 use serde::Deserialize;
 
-use super::definition::{AgentDefinition, BudgetLimits, ModelChoice, ToolGroup};
+use super::definition::AgentDefinition;
 
 struct Folder {
     name: &'static str,

@@ -5,18 +5,18 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use models::{AssistantContent, ModelMessage, UserContent};
 use parking_lot::Mutex;
-use protocol::{MessageRef, ProviderMetadata};
+use protocol::MessageRef;
 use store::{SessionKey, Store, StoreError};
 
-use super::history;
+use super::conversation::Conversation;
 
 const MAX_BYTES: usize = 16 << 20;
 /// A short history costs more to remember than to read.
 const WORTH_KEEPING: usize = 16 << 10;
+const SLOW_TO_FREE: usize = 1 << 20;
 
-pub(crate) type History = Arc<Vec<Arc<ModelMessage>>>;
+pub(crate) type History = Arc<Conversation>;
 
 #[derive(Default)]
 pub(crate) struct Histories {
@@ -49,17 +49,15 @@ impl Histories {
         let stop = known.as_ref().map(|(leaf, _)| leaf);
         let records = store.branch_after(key, leaf, stop).await?;
         let meets = records.first().and_then(|first| first.parent.as_ref());
-        let mut messages = match known {
+        let mut conversation = match known {
             Some((known, history)) if records.is_empty() && known == *leaf => return Ok(history),
-            Some((known, history)) if meets == Some(&known) => Vec::clone(&history),
-            _ => Vec::with_capacity(records.len()),
+            Some((known, history)) if meets == Some(&known) => Conversation::clone(&history),
+            _ => Conversation::default(),
         };
-        let mut new = Vec::new();
         for record in &records {
-            history::add_asked(&mut new, &record.message()?, record.facts.as_ref());
+            conversation.push(&record.message()?, record.facts.as_ref());
         }
-        messages.extend(new.into_iter().map(Arc::new));
-        Ok(self.remember(key, leaf, Arc::new(messages)))
+        Ok(self.remember(key, leaf, Arc::new(conversation)))
     }
 
     /// Keeps a history that was made elsewhere.
@@ -78,22 +76,27 @@ impl Histories {
     }
 
     fn keep(&self, key: SessionKey, leaf: &MessageRef, history: &History) {
-        let bytes = history.iter().map(|message| size(message)).sum();
+        let bytes = history.bytes();
         let mut kept = self.kept.lock();
-        kept.forget(key);
+        let mut gone: Vec<_> = kept.forget(key).into_iter().collect();
         if !(WORTH_KEEPING..=MAX_BYTES).contains(&bytes) {
             return;
         }
         while kept.bytes + bytes > MAX_BYTES {
             let oldest = kept.sessions.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| *key);
-            match oldest {
-                Some(oldest) => kept.forget(oldest),
+            match oldest.and_then(|oldest| kept.forget(oldest)) {
+                Some(entry) => gone.push(entry),
                 None => break,
             }
         }
         let used = kept.uses;
         kept.bytes += bytes;
         kept.sessions.insert(key, Entry { leaf: leaf.clone(), history: Arc::clone(history), bytes, used });
+        drop(kept);
+        // Thousands of messages take milliseconds to free; nobody waits for that.
+        if gone.iter().any(|entry| entry.bytes > SLOW_TO_FREE) {
+            drop(tokio::task::spawn_blocking(move || drop(gone)));
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -102,39 +105,9 @@ impl Histories {
 }
 
 impl Kept {
-    fn forget(&mut self, key: SessionKey) {
-        if let Some(entry) = self.sessions.remove(&key) {
-            self.bytes -= entry.bytes;
-        }
+    fn forget(&mut self, key: SessionKey) -> Option<Entry> {
+        let entry = self.sessions.remove(&key)?;
+        self.bytes -= entry.bytes;
+        Some(entry)
     }
-}
-
-fn kept(provider: &Option<ProviderMetadata>) -> usize {
-    provider.as_ref().map_or(0, ProviderMetadata::size)
-}
-
-/// About what a message costs in memory.
-fn size(message: &ModelMessage) -> usize {
-    const ITSELF: usize = 128;
-    let content = match message {
-        ModelMessage::User { content } => content
-            .iter()
-            .map(|content| match content {
-                UserContent::Text(text) | UserContent::Facts(text) => text.len() + ITSELF,
-                UserContent::File { url, .. } => url.len() + ITSELF,
-            })
-            .sum(),
-        ModelMessage::Assistant { content } => content
-            .iter()
-            .map(|content| match content {
-                AssistantContent::Text(text) => text.len() + ITSELF,
-                AssistantContent::Reasoning { text, provider } => text.len() + kept(provider) + ITSELF,
-                AssistantContent::ToolCall { call, provider } => {
-                    call.input.to_string().len() + kept(provider) + 2 * ITSELF
-                }
-            })
-            .sum(),
-        ModelMessage::Tool { text, .. } => text.len() + ITSELF,
-    };
-    content + ITSELF
 }

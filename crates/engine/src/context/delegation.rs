@@ -64,7 +64,7 @@ pub(crate) fn text(context: &Value) -> Option<String> {
 
 /// The newest message of the conversation, as an event.
 fn last_said(caller: &RunCtx) -> Option<Value> {
-    let (role, text) = caller.history.iter().rev().find_map(|message| match &**message {
+    let (role, text) = caller.history.messages().iter().rev().find_map(|message| match &**message {
         ModelMessage::User { content } => content.iter().find_map(|content| match content {
             UserContent::Text(text) => Some(("user", text.clone())),
             UserContent::File { .. } | UserContent::Facts(_) => None,

@@ -1,9 +1,11 @@
-//! Messages on the active branch → model messages. Pure, so that it can be compared in tests.
+//! One message → model messages. Pure, so that it can be compared in tests.
 //!
 //! Every call has a result, in call order, right after the step that made it: providers refuse anything else.
 
 use models::{AssistantContent, ModelMessage, UserContent};
-use protocol::{Part, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage};
+use protocol::{
+    Part, PlantedMessage, PlantedPart, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage,
+};
 use serde_json::{Value, json};
 
 use crate::run::frame::RAISED_CALLS;
@@ -13,26 +15,46 @@ pub(crate) const STEERING: &str = "steering";
 /// Who said it, when it is the report of agents in the background.
 pub(crate) const BACKGROUND: &str = "background";
 
-/// Appends what one message means to a model.
+/// Appends what the message of an agent means to a model, step by step.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
-    add_asked(out, message, None);
+    let raised = message.metadata.as_ref().and_then(|metadata| metadata.get(RAISED_CALLS));
+    for step in message.parts.split(|part| matches!(part, Part::StepStart)) {
+        add_step(out, step, raised);
+    }
 }
 
-/// The same, for a message that may have been asked at a moment of which something is known.
-pub(crate) fn add_asked(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&TurnFacts>) {
+/// A message that a client brought along; nothing when there is nothing in it for a model.
+pub(crate) fn planted(message: &PlantedMessage<'_>) -> Option<ModelMessage> {
     match message.role {
-        Role::System => {}
-        Role::User => add_user(out, message, facts),
+        Role::System => None,
+        Role::User => {
+            let content: Vec<_> = message
+                .parts()
+                .map(|part| match part {
+                    PlantedPart::Text(text) => UserContent::Text(text.to_owned()),
+                    PlantedPart::File { media_type, url, filename } => UserContent::File {
+                        media_type: media_type.to_owned(),
+                        url: url.to_owned(),
+                        filename: filename.map(str::to_owned),
+                    },
+                })
+                .collect();
+            (!content.is_empty()).then_some(ModelMessage::User { content })
+        }
         Role::Assistant => {
-            let raised = message.metadata.as_ref().and_then(|metadata| metadata.get(RAISED_CALLS));
-            for step in message.parts.split(|part| matches!(part, Part::StepStart)) {
-                add_step(out, step, raised);
-            }
+            let text = |part| match part {
+                PlantedPart::Text(text) if !text.is_empty() => Some(AssistantContent::Text(text.to_owned())),
+                _ => None,
+            };
+            let content: Vec<_> = message.parts().filter_map(text).collect();
+            (!content.is_empty()).then_some(ModelMessage::Assistant { content })
         }
     }
 }
 
-fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&TurnFacts>) {
+/// A message of the person, which may have been asked at a moment of which something is known; nothing when there is
+/// nothing in it for a model.
+pub(crate) fn user(message: &UiMessage, facts: Option<&TurnFacts>) -> Option<ModelMessage> {
     let mut content: Vec<_> = message
         .parts
         .iter()
@@ -46,15 +68,17 @@ fn add_user(out: &mut Vec<ModelMessage>, message: &UiMessage, facts: Option<&Tur
             _ => None,
         })
         .collect();
-    if !content.is_empty() {
-        if let Some(facts) = facts {
-            content.insert(0, UserContent::Facts(facts.text()));
-        }
-        out.push(ModelMessage::User { content });
+    if content.is_empty() {
+        return None;
     }
+    if let Some(facts) = facts {
+        content.insert(0, UserContent::Facts(facts.text()));
+    }
+    Some(ModelMessage::User { content })
 }
 
-fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>) {
+/// What stands between two `step-start` parts. `raised` are the calls in it that are copies of sub-agents' questions.
+pub(crate) fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>) {
     let mut content = Vec::new();
     let mut results = Vec::new();
     let mut steered = Vec::new();

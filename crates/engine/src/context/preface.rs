@@ -57,7 +57,7 @@ mod tests {
     }
 
     fn agent(name: &str) -> AgentDefinition {
-        let agents = crate::agents::AgentRegistry::new([]);
+        let agents = crate::agents::AgentRegistry::new([], crate::agents::WorkspaceTools::default());
         let general = agents.main(&protocol::WorkspaceId::default_workspace(), None).unwrap();
         AgentDefinition { name: name.to_owned(), ..AgentDefinition::clone(&general) }
     }

@@ -3,11 +3,27 @@
 
 use models::{ModelMessage, UserContent};
 
-use crate::{agents::AgentDefinition, run::turn::Offer};
+use protocol::{RunOptions, WorkspaceId};
 
-/// The role first, then what is so in this session.
-pub(crate) fn system(agent: &AgentDefinition, preface: &str) -> String {
-    if preface.is_empty() { agent.prompt.clone() } else { format!("{}\n\n{preface}", agent.prompt) }
+use crate::{
+    agents::{AgentDefinition, kit::Kit, prompt},
+    run::turn::Offer,
+};
+
+/// The role first, then what is so in this session. The error is a sentence for a person.
+pub(crate) fn system(
+    agent: &AgentDefinition,
+    kit: &Kit,
+    workspace: &WorkspaceId,
+    options: &RunOptions,
+    caller: Option<&str>,
+    preface: &str,
+) -> Result<String, String> {
+    let tools = kit.names();
+    let scene = prompt::Scene { workspace, options, caller, tools: &tools, sub_agents: &kit.callable };
+    let role = prompt::write(agent, &scene)
+        .map_err(|error| format!("The prompt of \"{}\" cannot be written: {error}.", agent.name))?;
+    Ok(if preface.is_empty() { role } else { format!("{role}\n\n{preface}") })
 }
 
 const LAST_STEP: &str = "<turn>\nYou have reached the limit of steps for this turn. Do not call tools any more: say what \

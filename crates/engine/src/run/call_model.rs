@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{ModelError, ModelEvent, ModelRequest, ModelStream};
+use models::{ModelError, ModelEvent, ModelRequest, ModelStream, Purpose};
 use protocol::{FinishReason, SegmentKind};
 use serde_json::Value;
 
@@ -10,16 +10,14 @@ use super::{
     accept::{Refusal, WrittenCall, accept, meant},
     ask_again::{Verdict, ask_again},
     bill::Bill,
+    compact::{self, Compacted},
     drive::{RunCtx, RunStop},
     frame::Frame,
     heard::Heard,
     inline,
     turn::{Offer, Said},
 };
-use crate::{
-    context::{history, prompt},
-    session::log::LogWriter,
-};
+use crate::{context::prompt, session::log::LogWriter};
 
 pub(crate) async fn call_model(
     run: &RunCtx,
@@ -45,7 +43,7 @@ pub(crate) async fn call_model(
         }
         writer.append(frame.take(), Vec::new()).await?;
         // On the heap: it is rare, and a run that waits for its model should be small.
-        let request = request(run, frame, writer, offer, hints);
+        let Asked { request, .. } = request(run, frame, writer, offer, hints);
         Box::pin(ask_again(run, frame, request, &calls, &mut verdicts)).await?;
     }
     let mut said = Said { calls: Vec::new(), rejected: 0, finish };
@@ -84,7 +82,39 @@ async fn hear(
     hints: &[String],
     bill: &mut Bill,
 ) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
-    let mut heard = Heard::new(begin(run, frame, writer, offer, hints).await?);
+    let mut asked = request(run, frame, writer, offer, hints);
+    // On the heap, as everything that is rare: a run that waits for its model should be small.
+    if compact::can_be_full(run, asked.bytes)
+        && Box::pin(compact::if_full(run, frame, writer)).await? == Compacted::Done
+    {
+        asked = request(run, frame, writer, offer, hints);
+    }
+    let parts = frame.message().parts.len();
+    let refused = match listen(run, frame, writer, asked, bill).await {
+        Err(RunStop::Model(error)) if frame.message().parts.len() == parts => match error.too_long() {
+            Some(refused) => (refused, error),
+            None => return Err(error.into()),
+        },
+        heard => return heard,
+    };
+    // Once: what is refused again is told to the person.
+    match Box::pin(compact::after_refusal(run, frame, writer, refused.0)).await? {
+        Compacted::Done => {
+            let asked = request(run, frame, writer, offer, hints);
+            listen(run, frame, writer, asked, bill).await
+        }
+        Compacted::Nothing | Compacted::Failed => Err(refused.1.into()),
+    }
+}
+
+async fn listen(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    asked: Asked,
+    bill: &mut Bill,
+) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
+    let mut heard = Heard::new(begin(run, asked).await?);
     let mut calls: Vec<WrittenCall> = Vec::new();
     loop {
         let events = tokio::select! {
@@ -142,39 +172,37 @@ fn verdict(run: &RunCtx, offer: Offer, call: &WrittenCall) -> Verdict {
 }
 
 /// A history this long takes milliseconds to write down for the model.
-const LONG: usize = 512;
+pub(crate) const LONG: usize = 512;
 
 /// Asks the model. A long chat is written down on a thread of its own: whoever waits for the first chunk of the answer,
 /// or shares the thread, does not wait for that.
-async fn begin(
-    run: &RunCtx,
-    frame: &Frame,
-    writer: &LogWriter,
-    offer: Offer,
-    hints: &[String],
-) -> Result<ModelStream, RunStop> {
-    let request = request(run, frame, writer, offer, hints);
+async fn begin(run: &RunCtx, Asked { request, .. }: Asked) -> Result<ModelStream, RunStop> {
     let model = Arc::clone(&run.model);
-    if run.history.len() < LONG {
+    if request.messages.len() < LONG {
         return Ok(model.stream(request));
     }
     let asked = tokio::task::spawn_blocking(move || model.stream(request)).await;
     Ok(asked.map_err(|_| ModelError::Garbage("the request could not be made".to_owned()))?)
 }
 
-/// Everything before the newest step is what the request before held, to the byte.
-fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints: &[String]) -> ModelRequest {
-    let mut messages = Vec::clone(&run.history);
-    let mut turn = Vec::new();
-    history::add(&mut turn, frame.message());
-    turn.extend(hints.iter().cloned().map(prompt::facts));
-    turn.extend(prompt::hint(offer));
-    messages.extend(turn.into_iter().map(Arc::new));
-    ModelRequest {
-        system: run.system.to_string(),
+/// A request, and about how many bytes of conversation are in it.
+struct Asked {
+    request: ModelRequest,
+    bytes: usize,
+}
+
+/// Everything before the newest step is what the request before held, to the byte; only a compaction breaks that.
+fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints: &[String]) -> Asked {
+    let (mut messages, bytes) = run.history.sent(frame.message());
+    messages.extend(hints.iter().cloned().map(prompt::facts).chain(prompt::hint(offer)).map(Arc::new));
+    let request = ModelRequest {
+        system: Arc::clone(&run.system),
         messages,
         tools: inline::equipped(run, frame),
         answer: None,
         cache_key: writer.log().key().map(|session| format!("concertino-session-{}", session.0)),
-    }
+        written: run.written.clone(),
+        purpose: Purpose::Answer,
+    };
+    Asked { request, bytes }
 }

@@ -5,7 +5,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use futures::future::BoxFuture;
-use models::{Model, ModelMessage, UserContent};
+use models::{ChoiceError, Model, ModelMessage, UserContent};
 use protocol::{AgentRef, FrameParent, MessageId, RunOptions, SessionId, ToolCall, ToolOutcome, ToolState};
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, watch};
@@ -15,7 +15,7 @@ use super::{
     attend::{cancelled_text, failed_text, work},
     background,
     budget::Budget,
-    choose_model::choose_model,
+    choose_model::{Gone, choose_model},
     drive::{RunCtx, RunStop},
     frame::Frame,
     mail::Mail,
@@ -28,8 +28,11 @@ use super::{
     turn::Turn,
 };
 use crate::{
-    agents::kit::Kit,
-    context::{delegation, prompt},
+    agents::{
+        AgentDefinition,
+        kit::{Kit, Scene},
+    },
+    context::{conversation::Conversation, delegation, prompt},
     session::log::LogWriter,
 };
 
@@ -61,7 +64,7 @@ pub(crate) fn delegate(
         let revived = run.tree.take_revived(&run.post.message, &call.id);
         let order = match &revived {
             // It passed the gate when it began.
-            Some(_) => order::read(&run, &call),
+            Some(_) => Ok(order::again(&run, &call)),
             None => order::admit(&run, &call),
         };
         match order {
@@ -94,8 +97,7 @@ pub(crate) fn revive_background<'a>(
             let input = asked.and_then(|part| part.state.input().cloned()).unwrap_or_default();
             let call = ToolCall { id: revived.parent.call.clone(), name: SPAWN_AGENT.to_owned(), input };
             let chat = revived.parent.chat.clone();
-            // An agent that is not defined any more cannot go on; its frame stays as it is.
-            let Ok(order) = order::read(run, &call) else { continue };
+            let order = order::again(run, &call);
             match begin(run, &call, &order, Some(revived), writer).await {
                 Ok(Begun::Open(child)) => works.push(in_background(*child, order, run.tree.busy())),
                 Ok(Begun::Closed(outcome)) => run.tree.end(chat, run.post.message.clone(), outcome, None),
@@ -175,7 +177,18 @@ async fn begin(
     let place = caller.tree.queue(revived.is_some());
     let place = place.map_err(|limit| Failed::Refused(Refusal::queue_full(limit)))?;
     let is_new = revived.is_none();
-    let model = model_of(caller, order).map_err(Failed::Refused)?;
+    let task = revived.as_ref().map_or(&order.task, |revived| &revived.parent.task);
+    let mut agent = order.agent.as_ref().clone();
+    agent.prompt = agent.prompt_for(task).to_owned();
+    let scene = Scene::of(&caller.workspace, &caller.options);
+    let kit = Kit::of(&agent, scene, &caller.parts.agents, &caller.parts.tools)
+        .finishing(order.output_schema.clone());
+    let (model, system) = match voice(caller, order, &agent, &kit) {
+        Ok(voice) => voice,
+        Err(refusal) if is_new => return Err(Failed::Refused(refusal)),
+        // It is open in the log: it must end there.
+        Err(refusal) => (Arc::new(Gone(ChoiceError::Unknown(refusal.message))) as _, String::new()),
+    };
     let Revived { mut frame, parent } = match revived {
         Some(revived) => revived,
         None => open(caller, call, order, &*model, matches!(place, Place::Queued(_)))?,
@@ -183,19 +196,15 @@ async fn begin(
     if frame.is_closed() {
         return Ok(Begun::Closed(outcome_of_closed(&frame, &parent)));
     }
-    let mode = caller.options.mode.as_deref();
     let cancel = caller.cancel.child_token();
-    let mut agent = order.agent.as_ref().clone();
-    agent.prompt = agent.prompt_for(&parent.task).to_owned();
-    let kit = Kit::of(&agent, mode, &caller.workspace, &caller.parts.agents, &caller.parts.tools)
-        .finishing(order.output_schema.clone());
     let mut run = caller.clone();
     run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));
     run.kit = Arc::new(kit);
-    run.history = Arc::new(vec![Arc::new(task(&parent))]);
+    run.history = Arc::new(Conversation::of_task(&run.post.message, task_message(&parent)));
+    run.written = None;
     run.cancel = cancel.clone();
     run.model = model;
-    run.system = prompt::system(&agent, "").into();
+    run.system = run.parts.texts.share(system);
     run.agent = Arc::new(agent);
 
     let asked: HashMap<_, _> = frame
@@ -241,8 +250,25 @@ async fn begin(
     })))
 }
 
+/// What the agent thinks with and what it is told about its role.
+fn voice(
+    caller: &RunCtx,
+    order: &Order,
+    agent: &AgentDefinition,
+    kit: &Kit,
+) -> Result<(Arc<dyn Model>, String), Refusal> {
+    let model = model_of(caller, order)?;
+    let name = Some(caller.agent.name.as_str());
+    let system = prompt::system(agent, kit, &caller.workspace, &caller.options, name, "");
+    let system = system.map_err(|message| Refusal { code: "unavailable", message, unavailable: true })?;
+    Ok((model, system))
+}
+
 /// The caller's model, unless the agent has its own.
 fn model_of(caller: &RunCtx, order: &Order) -> Result<Arc<dyn Model>, Refusal> {
+    if let Some(reason) = &order.gone {
+        return Ok(Arc::new(Gone(ChoiceError::Unknown(reason.clone()))));
+    }
     if order.agent.model.is_none() {
         return Ok(Arc::clone(&caller.model));
     }
@@ -294,7 +320,7 @@ fn open(
 }
 
 /// The task as the sub-agent reads it, with what its caller handed over.
-fn task(parent: &FrameParent) -> ModelMessage {
+fn task_message(parent: &FrameParent) -> ModelMessage {
     let mut content = vec![UserContent::Text(parent.task.clone())];
     if let Some(text) = delegation::text(&parent.context) {
         content.push(UserContent::Text(text));
@@ -324,7 +350,7 @@ fn outcome_of_closed(frame: &Frame, parent: &FrameParent) -> ToolOutcome {
 
 impl Post {
     /// The place of a sub-agent of `caller`.
-    fn below(caller: &Self, agent: &crate::agents::AgentDefinition, message: MessageId) -> Self {
+    fn below(caller: &Self, agent: &AgentDefinition, message: MessageId) -> Self {
         let mut path = caller.path.clone();
         path.push(agent.name.clone());
         Self {

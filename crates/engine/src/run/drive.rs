@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use models::{Model, ModelError, ModelMessage};
+use models::{Model, ModelError, Written};
 use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId};
 use serde_json::json;
 use store::StoreError;
@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     agents::{AgentDefinition, kit::Kit},
-    context::history::STEERING,
+    context::{cache::History, history::STEERING},
     engine::Parts,
     hooks::HookPoint,
     session::log::LogWriter,
@@ -46,7 +46,9 @@ pub(crate) struct RunCtx {
     /// Role and preface: the same bytes in every call of the session.
     pub(crate) system: Arc<str>,
     /// The branch before this run's message; for a sub-agent, its task.
-    pub(crate) history: Arc<Vec<Arc<ModelMessage>>>,
+    pub(crate) history: History,
+    /// What was written down of it for the model already.
+    pub(crate) written: Option<Arc<Written>>,
     pub(crate) cancel: CancellationToken,
     /// What the frames of the run share.
     pub(crate) tree: Arc<Tree>,

@@ -4,6 +4,9 @@
 //! model turn, makes call ids unique, settles every call exactly once, and always ends with one close. The state
 //! is what the events say: a frame is rebuilt by applying the log.
 
+mod compaction;
+mod questions;
+
 use std::collections::{HashMap, HashSet};
 
 use models::FellBack;
@@ -14,6 +17,8 @@ use protocol::{
     ToolOutcome, ToolState, UiMessage, Usage,
 };
 use serde_json::{Map, Value, json};
+
+use crate::context::conversation::CONTEXT_TOKENS;
 
 /// Where a message says which of its calls are copies of sub-agents' questions.
 pub(crate) const RAISED_CALLS: &str = "raisedCalls";
@@ -45,6 +50,8 @@ pub(crate) struct Frame {
     /// Of the calls whose price is known.
     cost: Option<Cost>,
     steps: u32,
+    /// What the newest call took of the window.
+    context: Option<u64>,
     closed: bool,
     /// What a failure adds to the metadata.
     failure: Map<String, Value>,
@@ -64,6 +71,7 @@ impl Frame {
             usage: Usage::default(),
             cost: None,
             steps: 0,
+            context: None,
             closed: false,
             failure: Map::new(),
             out: Vec::new(),
@@ -280,52 +288,6 @@ impl Frame {
         self.put(SessionEvent::ToolSettled { message, call: call.clone(), outcome })
     }
 
-    pub(crate) fn ask(&mut self, approval: ApprovalId, call: ToolCall) -> Result<(), FoldError> {
-        let message = self.id();
-        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: false })
-    }
-
-    /// A sub-agent's question, in a step of its own; the call gets another id if its own is taken here.
-    pub(crate) fn raise(
-        &mut self,
-        approval: ApprovalId,
-        mut call: ToolCall,
-        from: &MessageId,
-        agent: &str,
-        ids: &dyn IdSource,
-    ) -> Result<(), FoldError> {
-        self.finish_step()?;
-        let original = call.id.clone();
-        if self.calls.contains(&call.id) {
-            call.id = ids.tool_call();
-        }
-        self.note(
-            RAISED_CALLS,
-            json!({ call.id.as_str(): { "agentName": agent, "messageId": from, "toolCallId": original } }),
-        )?;
-        self.request(call.clone(), None)?;
-        let message = self.id();
-        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: true })?;
-        self.finish_step()
-    }
-
-    /// The call that stands here for a sub-agent's question.
-    pub(crate) fn raised_call(&self, approval: &ApprovalId) -> Option<ToolCallId> {
-        self.raised.get(approval).cloned()
-    }
-
-    pub(crate) fn answer(
-        &mut self,
-        approval: ApprovalId,
-        approved: bool,
-        reason: Option<String>,
-        withdrawn: bool,
-    ) -> Result<(), FoldError> {
-        let message = self.id();
-        let raised = self.raised.contains_key(&approval);
-        self.put(SessionEvent::ApprovalAnswered { message, approval, approved, reason, withdrawn, raised })
-    }
-
     /// The run waits for a person.
     pub(crate) fn park(&mut self, run: RunId) -> Result<(), FoldError> {
         self.finish_step()?;
@@ -377,6 +339,7 @@ impl Frame {
         };
         self.settle_open_calls(why)?;
         self.finish_step()?;
+        self.stop_compaction()?;
         let message = self.id();
         let (status, reason) = match &end {
             FrameEnd::Finished { reason } => ("finished", Some(*reason)),
@@ -396,6 +359,9 @@ impl Frame {
         }
         if let Some(cost) = self.cost {
             metadata.insert("cost".to_owned(), json!(cost.usd()));
+        }
+        if let Some(tokens) = self.context {
+            metadata.insert(CONTEXT_TOKENS.to_owned(), json!(tokens));
         }
         if reason.is_some() {
             self.put(SessionEvent::FrameClosed { message, end, metadata })
@@ -489,6 +455,7 @@ impl Frame {
         if event.message() != Some(&self.message().id) {
             return Ok(());
         }
+        self.note_context(event);
         self.fold.event(event)?;
         match event {
             SessionEvent::StepStarted { .. } => {

@@ -7,7 +7,7 @@ use protocol::{ToolCall, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::{drive::RunCtx, frame::Frame, schema};
-use crate::agents::definition::ToolGroup;
+use crate::agents::ToolGroup;
 
 /// Ends a task that has an output schema.
 pub(crate) const FINISH: &str = "generate_response";

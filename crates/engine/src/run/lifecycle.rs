@@ -7,6 +7,7 @@ use protocol::{ErrorCode, FinishReason, FrameEnd, MessageRef, RunEnd, SessionEve
 use store::{SessionKey, StoreError};
 
 use super::{
+    command,
     drive::{Driven, RunCtx, RunStop, drive},
     frame::Frame,
     mail::{Answers, Mail},
@@ -46,6 +47,9 @@ pub(crate) async fn run(
             (None, Some(key)) => read_history(&run, key, &answers).await?,
             (_, None) => Arc::default(),
         };
+        if command::is_one(&frame) {
+            return command::carry_out(&run, &mut frame, &mut writer).await;
+        }
         drive(&run, &mut frame, &mut writer, turn, &mut mail, &mut seat).await
     })
     .catch_unwind()

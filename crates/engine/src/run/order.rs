@@ -5,7 +5,7 @@
 
 use std::{fmt, sync::Arc};
 
-use protocol::{AgentKind, ToolCall};
+use protocol::{AgentKind, AgentSource, ToolCall};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tools::delegation::{self, SpawnAgentInput, SubAgentInput, SubAgentOptions};
@@ -25,6 +25,8 @@ pub(crate) struct Order {
     pub(crate) context: Option<Map<String, Value>>,
     pub(crate) output_schema: Option<Map<String, Value>>,
     pub(crate) background: bool,
+    /// Why the agent cannot go on, for one that began before its definition was taken away.
+    pub(crate) gone: Option<String>,
 }
 
 /// Why a delegation did not begin.
@@ -98,8 +100,23 @@ pub(crate) fn admit(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
     Ok(order)
 }
 
+/// The order of a sub-agent that is at work already. Where it would be refused now, it ends with the reason.
+pub(crate) fn again(run: &RunCtx, call: &ToolCall) -> Order {
+    read(run, call).unwrap_or_else(|refusal| {
+        let text = |name: &str| call.input.get(name).and_then(Value::as_str).unwrap_or_default();
+        Order {
+            agent: Arc::new(AgentDefinition::bare(AgentKind::Sub, text("name"), "You are gone.")),
+            task: text("task").to_owned(),
+            context: None,
+            output_schema: None,
+            background: call.name == delegation::SPAWN_AGENT,
+            gone: Some(refusal.message),
+        }
+    })
+}
+
 /// What the call says, for an agent that exists and may be called.
-pub(crate) fn read(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
+fn read(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
     let text = |name: &str| call.input.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let order = match call.name.as_str() {
         delegation::SUB_AGENT => {
@@ -122,6 +139,7 @@ pub(crate) fn read(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
                 context: None,
                 output_schema: None,
                 background: false,
+                gone: None,
             }
         }
     };
@@ -172,15 +190,27 @@ fn named(
         }
         agent
     };
-    let allowed = &run.agent.allowed_sub_agents;
-    if !allowed.iter().any(|one| *one == agent.name || agent.aliases.contains(one)) {
-        let whom = if allowed.is_empty() { "nobody".to_owned() } else { allowed.join(", ") };
+    if !run.agent.may_call(&agent) {
+        let whom =
+            if run.kit.callable.is_empty() { "nobody".to_owned() } else { run.kit.callable.join(", ") };
         return Err(Refusal::new(
             "not_allowed",
             format!("You may not call \"{}\". You may call: {whom}.", agent.name),
         ));
     }
-    Ok(Order { agent, task, context, output_schema: options.output_schema, background })
+    let more = run.parts.agents.beyond(&run.agent, &agent);
+    if agent.source == AgentSource::Database && !more.is_empty() {
+        return Err(Refusal::new(
+            "not_allowed",
+            format!(
+                "\"{}\" has tools that you do not have ({}). An agent cannot call one that may do more than itself. \
+                 Call another agent, or do it yourself.",
+                agent.name,
+                more.join(", ")
+            ),
+        ));
+    }
+    Ok(Order { agent, task, context, output_schema: options.output_schema, background, gone: None })
 }
 
 /// An agent made in the call: never with more than its caller has.

@@ -4,7 +4,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use protocol::{ApprovalId, MessageId, MessageRef, RunEnd, Seq, WhenBusy};
+use protocol::{ApprovalId, MessageId, MessageRef, RunEnd, Seq, SessionEvent, WhenBusy};
 use store::{FrameRecord, RunRecord, RunStatus, SessionRecord, StoreError};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -22,8 +22,10 @@ use super::{
 };
 use crate::{
     EngineError,
+    context::command,
     engine::Parts,
     run::{call_tools::LiveAnswer, lifecycle::Left, tree::Tree},
+    title,
 };
 
 /// How many messages may wait behind a run.
@@ -76,6 +78,10 @@ pub(crate) enum Command {
     Delete {
         reply: Reply<()>,
     },
+    /// Writes down what concerns the session itself.
+    Note {
+        events: Vec<SessionEvent>,
+    },
     /// Take up what a crash left.
     Recover,
 }
@@ -111,6 +117,8 @@ pub(super) struct Live {
     pub(super) cancel: CancellationToken,
     pub(super) answers: mpsc::Sender<Box<LiveAnswer>>,
     pub(super) tree: Arc<Tree>,
+    /// Whether it may give the session its first answer.
+    pub(super) is_first: bool,
     pub(super) task: JoinHandle<Left>,
 }
 
@@ -179,7 +187,9 @@ async fn ended(live: &mut Option<Live>) -> Vec<LiveAnswer> {
 
 impl Actor {
     async fn run_ended(&mut self, left: Vec<LiveAnswer>) {
-        self.live = None;
+        if self.live.take().is_some_and(|live| live.is_first && live.log.is_over()) {
+            title::after_first_answer(&self.parts, &self.name);
+        }
         self.parts.note_change(&self.name.0, &self.name.1);
         if !self.stops.is_empty() {
             let stopped = self.was_stopped().await;
@@ -238,6 +248,11 @@ impl Actor {
                 drop(reply.send(self.choose_branch(&at, revision).await));
             }
             Command::Delete { reply } => drop(reply.send(self.delete().await)),
+            Command::Note { events } => {
+                if let Err(error) = self.note(events).await {
+                    tracing::warn!(%error, "something beside a run could not be written down");
+                }
+            }
             Command::Recover => {
                 if let Err(error) = self.recover().await {
                     tracing::error!(%error, "a run could not be taken up again");
@@ -288,11 +303,11 @@ impl Actor {
 
     /// Nothing is running: do what the request says.
     async fn send(&mut self, request: SendRequest) -> Result<Viewer, EngineError> {
-        let agent = self.main_agent(request.options.agent_id.as_deref())?;
+        let agent = self.main_agent(&request.options)?;
         let mut record = self.record().await?;
         if matches!(record, Some(SessionRecord { last_run: Some((_, RunStatus::Running)), .. })) {
             // Left behind by a store that failed.
-            self.recover().await?;
+            Box::pin(self.recover()).await?;
             if let Some(live) = &self.live {
                 return self.join_live(live, &request).await?.ok_or(EngineError::Busy);
             }
@@ -301,7 +316,7 @@ impl Actor {
         if !self.queue.backlog && record.as_ref().is_some_and(|record| record.queued > 0) {
             // The same: what waits comes first.
             self.queue.backlog = true;
-            self.begin_next().await;
+            Box::pin(self.begin_next()).await;
             if let Some(live) = &self.live {
                 return self.join_live(live, &request).await?.ok_or(EngineError::Busy);
             }
@@ -320,12 +335,15 @@ impl Actor {
                 }
                 let record = record.ok_or(EngineError::SessionNotFound)?;
                 let answers = self.user_message(&record, at.or(last_id)).await?;
-                let record = self.ready(record).await?;
-                self.start(&(&record).into(), Vec::new(), answers, request.options, agent).await
+                let stored = self.parts.store.message(record.key, &answers.id).await?;
+                let command = stored.and_then(|stored| command::of(&stored.message().ok()?));
+                let record = self.ready_for(record, command.as_ref()).await?;
+                Box::pin(self.start((&record).into(), Vec::new(), answers, request.options, agent, command))
+                    .await
             }
             SendKind::Continue { message, answers, outputs } => {
                 let record = record.ok_or(EngineError::SessionNotFound)?;
-                self.go_on(&record, &message, answers, outputs).await
+                Box::pin(self.go_on(&record, &message, answers, outputs)).await
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use models::Model;
+use models::{ChoiceError, Model, Written};
 use protocol::{
-    FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
+    AgentKind, FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
@@ -18,9 +18,18 @@ use super::{
 };
 use crate::{
     EngineError,
-    agents::AgentDefinition,
-    context::{cache::History, history, preface, prompt},
+    agents::{
+        AgentDefinition,
+        kit::{Kit, Scene},
+    },
+    context::{
+        cache::History,
+        command::{COMMAND, Command},
+        conversation::Conversation,
+        preface, prompt,
+    },
     run::{
+        call_model::LONG,
         choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
@@ -43,36 +52,51 @@ pub(super) struct LogEnd {
     preface: Option<PrefaceRecord>,
     /// The model that the session goes on with, and where from.
     chat_model: Option<(String, Option<String>)>,
-}
-
-impl LogEnd {
-    fn is_new(&self) -> bool {
-        matches!(self.target, SessionTarget::New { .. })
-    }
+    /// What a model reads up to here, where that is known without reading it.
+    history: Option<Conversation>,
+    /// Whether it may be without a title.
+    is_young: bool,
 }
 
 /// The agent of a run, and what its system prompt says in this session.
 struct Voice {
     agent: Arc<AgentDefinition>,
-    system: String,
+    kit: Arc<Kit>,
+    system: Arc<str>,
     model: Arc<dyn Model>,
 }
 
-/// What the messages of a session's first append mean to a model.
-fn history_of(events: &[SessionEvent]) -> History {
-    let mut messages = Vec::new();
+/// What a run goes on from, where that is known without reading it, and what was written down of it already.
+#[derive(Default)]
+struct Known {
+    history: Option<History>,
+    written: Option<Arc<Written>>,
+    /// The session may have no answer yet.
+    is_first: bool,
+}
+
+/// A session with so many messages may be without a title because its first answers failed.
+const YOUNG: u64 = 4;
+
+fn is_young(record: &SessionRecord) -> bool {
+    !record.is_titled && record.message_count <= YOUNG
+}
+
+/// Writes a long history down for the model, on a thread of its own.
+async fn write_ahead(model: &Arc<dyn Model>, history: Option<&History>) -> Option<Arc<Written>> {
+    let history = history.filter(|history| history.messages().len() >= LONG)?;
+    let (model, history) = (Arc::clone(model), Arc::clone(history));
+    tokio::task::spawn_blocking(move || model.write_ahead(history.messages())).await.ok()?.map(Arc::new)
+}
+
+/// A history that is known, and the message that goes behind it.
+fn history_with(mut conversation: Conversation, events: &[SessionEvent]) -> History {
     for event in events {
-        match event {
-            SessionEvent::HistoryPlanted { messages: planted } => {
-                planted.iter().for_each(|message| history::add(&mut messages, message));
-            }
-            SessionEvent::MessageAccepted { message, facts, .. } => {
-                history::add_asked(&mut messages, message, facts.as_deref());
-            }
-            _ => {}
+        if let SessionEvent::MessageAccepted { message, facts, .. } = event {
+            conversation.push(message, facts.as_deref());
         }
     }
-    Arc::new(messages.into_iter().map(Arc::new).collect())
+    Arc::new(conversation)
 }
 
 impl From<&SessionRecord> for LogEnd {
@@ -82,16 +106,25 @@ impl From<&SessionRecord> for LogEnd {
             high_water: record.high_water,
             preface: record.preface.clone(),
             chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
+            history: None,
+            is_young: is_young(record),
         }
     }
 }
 
 impl Actor {
-    /// The end of the log of a session that does not exist yet.
-    pub(super) fn no_log(&self) -> LogEnd {
+    /// The end of the log of a session that does not exist yet, but for what the client brought along.
+    pub(super) fn no_log(&self, history: Conversation) -> LogEnd {
         let (workspace, id) = self.name.clone();
         let target = SessionTarget::New { workspace, id };
-        LogEnd { target, high_water: 0, preface: None, chat_model: None }
+        LogEnd {
+            target,
+            high_water: 0,
+            preface: None,
+            chat_model: None,
+            history: Some(history),
+            is_young: true,
+        }
     }
 
     pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
@@ -107,11 +140,12 @@ impl Actor {
     /// Records what led to the run and the run itself in one go, and starts it.
     pub(super) async fn start(
         &mut self,
-        end: &LogEnd,
+        end: LogEnd,
         mut events: Vec<SessionEvent>,
         answers: MessageRef,
         mut options: RunOptions,
         agent: Arc<AgentDefinition>,
+        command: Option<Command>,
     ) -> Result<Viewer, EngineError> {
         if options.chat_model_id.is_none()
             && let Some((id, source)) = &end.chat_model
@@ -121,14 +155,15 @@ impl Actor {
         }
         let model = choose_model(&self.parts.catalog, &self.name, &options, &agent)?;
         let high_water = end.high_water;
-        let log = self.open_log(end);
+        let log = self.open_log(&end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
         let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
-        if preface.is_new {
+        // A command is no turn of an agent.
+        if preface.is_new && command.is_none() {
             let (agent, text) = (agent.name.clone(), preface.text.clone());
             events.push(SessionEvent::PrefaceWritten { agent, text });
         }
-        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
+        let voice = self.voice(agent, model, &options, &preface.text)?;
         let run = RunRecord {
             id: self.parts.ids.run(),
             message: self.parts.ids.message(),
@@ -139,8 +174,13 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        frame.open(self.start_metadata(&voice.agent, &*voice.model), None).map_err(order)?;
-        let history = end.is_new().then(|| history_of(&events));
+        let mut metadata = self.start_metadata(&voice.agent, &*voice.model);
+        if let Some(command) = &command {
+            metadata.insert(COMMAND.to_owned(), command.fact());
+        }
+        frame.open(metadata, None).map_err(order)?;
+        let is_first = end.is_young && command.is_none();
+        let history = end.history.map(|history| history_with(history, &events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
             answers: run.answers.clone(),
@@ -151,15 +191,58 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer =
             Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
-        writer.append(events, Vec::new()).await?;
+        // In this order: the history is on its way to the disk while it is written down for the model.
+        let (stored, written) =
+            tokio::join!(writer.append(events, Vec::new()), write_ahead(&voice.model, history.as_ref()));
+        stored?;
         let turn = Turn::new(voice.agent.max_steps);
-        self.spawn(run, voice, writer, Rebuilt::fresh(frame), turn, history);
+        self.spawn(run, voice, writer, Rebuilt::fresh(frame), turn, Known { history, written, is_first });
         Ok(viewer)
     }
 
-    pub(super) fn main_agent(&self, name: Option<&str>) -> Result<Arc<AgentDefinition>, EngineError> {
-        let agent = self.parts.agents.main(&self.name.0, name);
-        agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))
+    /// The agent that a request is for; it must be usable where the request comes from.
+    pub(super) fn main_agent(&self, options: &RunOptions) -> Result<Arc<AgentDefinition>, EngineError> {
+        let agent = self.parts.agents.main(&self.name.0, options.agent_id.as_deref());
+        let agent = agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))?;
+        if agent.fits(options.mode.as_deref(), options.page_id.as_deref()) {
+            Ok(agent)
+        } else {
+            Err(EngineError::InvalidMessage(format!(
+                "The agent \"{}\" cannot be used in this mode or on this page.",
+                agent.name
+            )))
+        }
+    }
+
+    fn voice(
+        &self,
+        agent: Arc<AgentDefinition>,
+        model: Arc<dyn Model>,
+        options: &RunOptions,
+        preface: &str,
+    ) -> Result<Voice, EngineError> {
+        let workspace = &self.name.0;
+        let kit = self.parts.kits.of(&self.parts, &agent, Scene::of(workspace, options));
+        let system = prompt::system(&agent, &kit, workspace, options, None, preface);
+        let system = self.parts.texts.share(system.map_err(EngineError::InvalidMessage)?);
+        Ok(Voice { agent, kit, system, model })
+    }
+
+    /// The agent of a run that goes on. One that is gone, or cannot be used any more, ends the run with the reason
+    /// instead of leaving it for ever.
+    fn voice_again(&self, record: &SessionRecord, options: &RunOptions) -> Result<Voice, EngineError> {
+        let found = self.main_agent(options).and_then(|agent| {
+            let preface = preface::of_run(record.preface.as_ref(), &agent, options);
+            let model = choose_model(&self.parts.catalog, &self.name, options, &agent)
+                .unwrap_or_else(|error| Arc::new(Gone(error)));
+            self.voice(agent, model, options, &preface.text)
+        });
+        found.or_else(|error| {
+            let name = options.agent_id.as_deref().unwrap_or("general");
+            let agent = Arc::new(AgentDefinition::bare(AgentKind::Main, name, "You are gone."));
+            let model = Arc::new(Gone(ChoiceError::Unknown(error.to_string())));
+            self.voice(agent, model, options, "")
+        })
     }
 
     fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
@@ -172,7 +255,6 @@ impl Actor {
         metadata
     }
 
-    /// `history` is what the run goes on from, where it is known without reading it.
     fn spawn(
         &mut self,
         run: RunRecord,
@@ -180,38 +262,39 @@ impl Actor {
         writer: LogWriter,
         rebuilt: Rebuilt,
         turn: Turn,
-        history: Option<History>,
+        known: Known,
     ) {
         let Rebuilt { frame, below, hub, .. } = rebuilt;
         let (raised, raising) = mpsc::channel(RAISED);
         let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, hub, raised);
         tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
         tree.revive(below);
-        let kit = self.parts.kits.of(&self.parts, &voice.agent, &self.name.0, run.options.mode.as_deref());
         let cancel = self.parts.runs.child_token();
         let ctx = RunCtx {
             parts: Arc::clone(&self.parts),
             workspace: self.name.0.clone(),
             run: run.id.clone(),
             post: Arc::new(Post::root(&voice.agent, run.message.clone())),
-            kit,
+            kit: voice.kit,
             tree: Arc::clone(&tree),
             agent: voice.agent,
             model: voice.model,
             options: run.options.clone(),
-            system: voice.system.into(),
+            system: voice.system,
             history: Arc::default(),
+            written: known.written,
             cancel: cancel.clone(),
         };
         let log = Arc::clone(writer.log());
         let (answers, taken) = mpsc::channel(ANSWERS);
         let mail = Mail::new(answers.clone(), taken, Some(raising));
         let busy = tree.busy();
-        let branch = Branch { answers: run.answers.clone(), history };
+        let branch = Branch { answers: run.answers.clone(), history: known.history };
         let work = lifecycle::run(ctx, branch, writer, frame, turn, mail, busy);
         let task = self.parts.tasks.spawn(work);
         self.parts.sessions.follow(&self.name, &log);
-        self.live = Some(Live { run, log, cancel, answers, tree, task });
+        let is_first = known.is_first && self.parts.settings.auto_title;
+        self.live = Some(Live { run, log, cancel, answers, tree, is_first, task });
     }
 
     /// Takes a run that left memory up again; `before` is written ahead of the moment it goes on.
@@ -222,10 +305,7 @@ impl Actor {
         why: Why,
         before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
-        let agent = self.main_agent(run.options.agent_id.as_deref())?;
-        let preface = preface::of_run(record.preface.as_ref(), &agent, &run.options);
-        let model = choose_model(&self.parts.catalog, &self.name, &run.options, &agent)
-            .unwrap_or_else(|error| Arc::new(Gone(error)));
+        let voice = self.voice_again(record, &run.options)?;
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
         rebuilt.unshown.show(&mut rebuilt.frame, &*self.parts.ids).map_err(order)?;
         before(&mut rebuilt).map_err(order)?;
@@ -253,9 +333,9 @@ impl Actor {
         }
         writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
         let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
-        let turn = Turn::resume(agent.max_steps, rebuilt.frame.steps(), calls);
-        let voice = Voice { system: prompt::system(&agent, &preface.text), agent, model };
-        self.spawn(run, voice, writer, rebuilt, turn, None);
+        let turn = Turn::resume(voice.agent.max_steps, rebuilt.frame.steps(), calls);
+        let known = Known { is_first: is_young(record), ..Known::default() };
+        self.spawn(run, voice, writer, rebuilt, turn, known);
         Ok(viewer)
     }
 

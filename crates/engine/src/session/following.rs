@@ -1,5 +1,6 @@
 //! What a client follows: a run that is on or over, or one that has not begun because its message still waits.
 
+use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use super::subscribe::{ViewError, Viewer};
@@ -9,6 +10,8 @@ pub enum Following {
     Run(Viewer),
     /// The message is stored and waits; this tells when its run begins, or why it never will.
     Queued(oneshot::Receiver<Result<Viewer, EngineError>>),
+    /// Frames that come once, from no run.
+    Once(BoxFuture<'static, Vec<u8>>),
     Over,
 }
 
@@ -25,9 +28,14 @@ impl Following {
                 }
             }
         }
+        if let Self::Once(frames) = self {
+            let frames = frames.await;
+            *self = Self::Over;
+            return Some(Ok(frames));
+        }
         match self {
             Self::Run(viewer) => viewer.next().await,
-            Self::Queued(_) | Self::Over => None,
+            Self::Queued(_) | Self::Once(_) | Self::Over => None,
         }
     }
 }

@@ -448,6 +448,20 @@ impl LogWriter {
         events: Vec<SessionEvent>,
         messages: Vec<UiMessage>,
     ) -> Result<Seq, StoreError> {
+        self.write(events, messages, false).await
+    }
+
+    /// Appends events that must be on disk before what they announce begins, whatever they are.
+    pub(crate) async fn append_stored(&mut self, events: Vec<SessionEvent>) -> Result<Seq, StoreError> {
+        self.write(events, Vec::new(), true).await
+    }
+
+    async fn write(
+        &mut self,
+        events: Vec<SessionEvent>,
+        messages: Vec<UiMessage>,
+        stored: bool,
+    ) -> Result<Seq, StoreError> {
         if events.is_empty() {
             return Ok(self.log.last());
         }
@@ -457,7 +471,7 @@ impl LogWriter {
         let raised = self.mirror.as_mut().map(|mirror| mirror.of(&events)).unwrap_or_default();
         let turn = self.log.appending.lock().await;
         let pushed = self.log.push(events, messages);
-        if pushed.boundary {
+        if pushed.boundary || stored {
             self.log.flush(last_of_run).await?;
         } else {
             self.flusher.remember(&self.log);

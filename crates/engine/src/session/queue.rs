@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use protocol::{MessageId, QueueExit, SessionEvent};
+use protocol::{MessageId, QueueExit, SessionEvent, planted::Unread};
 use store::{QueuedMessage, SessionRecord};
 use tokio::sync::oneshot;
 
@@ -17,7 +17,7 @@ use super::{
     submit::{Placed, content},
     subscribe::Viewer,
 };
-use crate::EngineError;
+use crate::{EngineError, context::command};
 
 type Begins = oneshot::Sender<Result<Viewer, EngineError>>;
 
@@ -81,7 +81,7 @@ impl Actor {
         if waiting.len() >= WAITING {
             return Err(EngineError::QueueFull(WAITING));
         }
-        self.main_agent(options.agent_id.as_deref())?;
+        self.main_agent(&options)?;
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
         let Some(live) = &self.live else { return Err(EngineError::Busy) };
         let after = submit.after.clone().filter(|after| {
@@ -150,19 +150,20 @@ impl Actor {
         record: SessionRecord,
         queued: QueuedMessage,
     ) -> Result<Viewer, EngineError> {
-        let agent = self.main_agent(queued.options.agent_id.as_deref())?;
+        let agent = self.main_agent(&queued.options)?;
         let id = queued.id().clone();
         let QueuedMessage { message, edits, after, options } = queued;
-        let submit = Submit { message, edits, after, earlier: Box::new(|| Ok(Vec::new())) };
+        let submit = Submit { message, edits, after, earlier: Unread::default() };
         match self.place(&record, &submit, &options).await? {
             Placed::Again(user) => {
                 self.leave_queue(vec![id], QueueExit::Refused).await?;
                 self.replay(&record, &user).await
             }
             Placed::New { accepted, answers } => {
-                let record = self.ready(record).await?;
+                let command = command::of(&submit.message);
+                let record = self.ready_for(record, command.as_ref()).await?;
                 let begun = SessionEvent::QueueLeft { queued: id, why: QueueExit::Begun };
-                self.start(&(&record).into(), vec![begun, accepted], answers, options, agent).await
+                self.start((&record).into(), vec![begun, accepted], answers, options, agent, command).await
             }
         }
     }
@@ -187,7 +188,11 @@ impl Actor {
     }
 
     async fn leave_queue(&self, ids: Vec<MessageId>, why: QueueExit) -> Result<(), EngineError> {
-        let events = ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why }).collect();
+        self.note(ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why }).collect()).await
+    }
+
+    /// Appends what concerns the session itself, beside a run or without one.
+    pub(super) async fn note(&self, events: Vec<SessionEvent>) -> Result<(), EngineError> {
         if let Some(live) = &self.live {
             return Ok(live.log.note(events).await?);
         }

@@ -1,6 +1,8 @@
 //! What a client asks of a session, already parsed and bounded by the surface.
 
-use protocol::{ApprovalId, MessageId, RunOptions, SessionId, ToolCallId, UiMessage, WorkspaceId};
+use protocol::{
+    ApprovalId, MessageId, RunOptions, SessionId, ToolCallId, UiMessage, WorkspaceId, planted::Unread,
+};
 use serde_json::Value;
 
 pub struct SendRequest {
@@ -9,9 +11,6 @@ pub struct SendRequest {
     pub kind: SendKind,
     pub options: RunOptions,
 }
-
-/// Reads the client's earlier messages; an error is a sentence for the client.
-pub type Earlier = Box<dyn FnOnce() -> Result<Vec<UiMessage>, String> + Send + Sync>;
 
 pub enum SendKind {
     Submit(Submit),
@@ -58,5 +57,5 @@ pub struct Submit {
     /// The message before it in the client's list.
     pub after: Option<MessageId>,
     /// The messages before it, read only for a session the server has not seen.
-    pub earlier: Earlier,
+    pub earlier: Unread,
 }

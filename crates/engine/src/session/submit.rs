@@ -4,16 +4,25 @@ use std::sync::Arc;
 
 use protocol::{
     MessageId, MessageRef, Part, Role, RunOptions, SessionEvent, UiMessage,
+    planted::TWICE,
     project::chat::{Reading, View},
 };
-use store::{MessageRecord, RunRecord, SessionRecord};
+use store::{MessageRecord, RunRecord, RunStatus, SessionRecord};
 
 use super::{
     actor::{Actor, Live},
     request::{SendKind, SendRequest, Submit},
     subscribe::Viewer,
 };
-use crate::{EngineError, agents::AgentDefinition, context::facts};
+use crate::{
+    EngineError,
+    agents::AgentDefinition,
+    context::{
+        command::{self, Command},
+        conversation::Conversation,
+        facts,
+    },
+};
 
 /// What a message of a known session is.
 pub(super) enum Placed {
@@ -39,9 +48,22 @@ impl Actor {
         match self.place(&record, &submit, &options).await? {
             Placed::Again(user) => self.replay(&record, &user).await,
             Placed::New { accepted, answers } => {
-                let record = self.ready(record).await?;
-                self.start(&(&record).into(), vec![accepted], answers, options, agent).await
+                let command = command::of(&submit.message);
+                let record = self.ready_for(record, command.as_ref()).await?;
+                Box::pin(self.start((&record).into(), vec![accepted], answers, options, agent, command)).await
             }
+        }
+    }
+
+    /// The session with nothing waiting. A command withdraws no question: it comes after the answer.
+    pub(super) async fn ready_for(
+        &self,
+        record: SessionRecord,
+        command: Option<&Command>,
+    ) -> Result<SessionRecord, EngineError> {
+        match (&record.last_run, command) {
+            (Some((_, RunStatus::Parked)), Some(_)) => Err(EngineError::Waiting),
+            _ => self.ready(record).await,
         }
     }
 
@@ -91,20 +113,29 @@ impl Actor {
         agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
         let Submit { message, earlier, .. } = submit;
-        let earlier = earlier().map_err(EngineError::InvalidMessage)?;
-        let mut seen: std::collections::HashSet<_> = earlier.iter().map(|message| &message.id).collect();
-        if seen.len() != earlier.len() || !seen.insert(&message.id) {
-            return Err(EngineError::InvalidMessage("Two messages have the same id.".to_owned()));
+        let mut conversation = Conversation::default();
+        let mut last: Option<MessageId> = None;
+        let mut twice = false;
+        let planted = earlier
+            .read(|earlier| {
+                conversation.push_planted(earlier);
+                twice |= earlier.id == message.id.as_str();
+                last = Some(MessageId::new(&*earlier.id));
+            })
+            .map_err(EngineError::InvalidMessage)?;
+        if twice {
+            return Err(EngineError::InvalidMessage(TWICE.to_owned()));
         }
-        let parent = earlier.last().map(|message| MessageRef::first(message.id.clone()));
+        let parent = last.map(MessageRef::first);
         let answers = MessageRef::first(message.id.clone());
+        let command = command::of(&message);
         let mut events = Vec::new();
-        if !earlier.is_empty() {
-            events.push(SessionEvent::HistoryPlanted { messages: earlier });
+        if !planted.is_empty() {
+            events.push(SessionEvent::HistoryPlanted { messages: planted });
         }
         let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
         events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
-        self.start(&self.no_log(), events, answers, options, agent).await
+        Box::pin(self.start(self.no_log(conversation), events, answers, options, agent, command)).await
     }
 
     /// Where a new message hangs: where the request says, else behind what the client showed before it, else at

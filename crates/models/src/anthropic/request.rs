@@ -36,7 +36,7 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
     }
     let system = (!request.system.trim().is_empty()).then(|| {
         let cache_control = marks.then_some(CacheControl::Ephemeral);
-        [Block { cache_control, kind: Kind::Text { text: request.system.as_str().into() } }]
+        [Block { cache_control, kind: Kind::Text { text: (&*request.system).into() } }]
     });
     serde_json::to_vec(&Body {
         model: &writing.model,

@@ -47,6 +47,10 @@ fn advice(facts: &Facts, error: &ModelError) -> Option<String> {
             "{label} does not know the model \"{model}\", or this key may not use it. Check the name: \
              `concertino models --provider {provider}` lists those known here."
         ),
+        error if error.too_long().is_some() => format!(
+            "This chat has become longer than the model \"{model}\" of {label} can read. Send /compact to summarise its \
+             older part, choose a model that reads more, or start a new chat."
+        ),
         ModelError::Refused { status: 300..=399 | 404 | 405, .. } => address(facts),
         ModelError::Garbage(what) if what.contains("web page") => address(facts),
         ModelError::Unreachable | ModelError::TimedOut(TimeLimit::Connect) if facts.local => format!(

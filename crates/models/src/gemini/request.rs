@@ -29,7 +29,7 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
     let schema = request.answer.as_deref().map(|answer| &answer.schema);
     serde_json::to_vec(&Body {
         system_instruction: (!request.system.is_empty())
-            .then(|| Instruction { parts: [Part::text(request.system.as_str())] }),
+            .then(|| Instruction { parts: [Part::text(&*request.system)] }),
         contents,
         tools: (!declarations.is_empty()).then_some([Tools { function_declarations: declarations }]),
         generation_config: GenerationConfig {

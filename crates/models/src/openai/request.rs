@@ -4,7 +4,7 @@
 //! settings say so: most servers refuse it. An assistant message with nothing left in it is dropped, since servers
 //! refuse that too.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use protocol::ToolSpec;
 use serde::{Serialize, Serializer};
@@ -19,38 +19,78 @@ use crate::{
     model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, UserContent},
     remote::{
         body::Writing,
-        settings::{PromptCache, ReasoningReplay},
+        settings::{PromptCache, ReasoningReplay, WireFormat},
     },
 };
 
 /// The body of the call.
 pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
     let marks = writing.prompt_cache == PromptCache::Marks;
-    let system =
-        (!request.system.is_empty()).then(|| Message::System { content: system(&request.system, marks) });
     let replay = writing.reasoning_replay;
+    let written = request.written.as_deref().filter(|written| {
+        !marks && written.by == (WireFormat::OpenAi, replay) && written.begins(&request.messages)
+    });
+    let rest = written.map_or(0, |written| written.messages.len())..;
     let mut messages: Vec<_> =
-        system.into_iter().chain(request.messages.iter().filter_map(|sent| message(sent, replay))).collect();
+        request.messages[rest].iter().filter_map(|sent| message(sent, replay)).collect();
     if marks {
         mark_last(&mut messages);
     }
+    let written = written.map_or_else(Default::default, |written| written.text.as_slice());
+    let mut out = Vec::with_capacity(written.len() + request.system.len() + ABOUT);
+    out.extend_from_slice(br#"{"model":"#);
+    serde_json::to_writer(&mut out, &writing.model)?;
+    out.extend_from_slice(br#","messages":["#);
+    if !request.system.is_empty() {
+        serde_json::to_writer(&mut out, &Message::System { content: system(&request.system, marks) })?;
+        out.push(b',');
+    }
+    if !written.is_empty() {
+        out.extend_from_slice(written);
+        out.push(b',');
+    }
+    for message in &messages {
+        serde_json::to_writer(&mut out, message)?;
+        out.push(b',');
+    }
+    if out.ends_with(b",") {
+        out.pop();
+    }
+    out.extend_from_slice(b"],");
     let cache_key = request.cache_key.as_deref().filter(|_| writing.prompt_cache == PromptCache::Key);
-    serde_json::to_vec(&Body {
-        model: &writing.model,
-        messages,
+    let settings = serde_json::to_vec(&Settings {
         tools: request.tools.iter().map(tool).collect(),
         max_tokens: writing.max_output_tokens,
         response_format: request.answer.as_deref().map(response_format),
         prompt_cache_key: cache_key,
         stream: true,
         stream_options: StreamOptions { include_usage: true },
-    })
+    })?;
+    out.extend_from_slice(settings.strip_prefix(b"{").unwrap_or(&settings));
+    Ok(out)
 }
 
+/// Room for what stands beside a history and the system prompt, most of the time.
+const ABOUT: usize = 1 << 10;
+
+/// Messages as a body begins with them, with commas between them.
+pub fn beginning(
+    messages: &[Arc<ModelMessage>],
+    replay: ReasoningReplay,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let mut out = Vec::with_capacity(messages.len() * 256);
+    for message in messages.iter().filter_map(|sent| message(sent, replay)) {
+        if !out.is_empty() {
+            out.push(b',');
+        }
+        serde_json::to_writer(&mut out, &message)?;
+    }
+    Ok(out)
+}
+
+/// What stands behind the model's name and the messages.
 #[derive(Serialize)]
-struct Body<'a> {
-    model: &'a str,
-    messages: Vec<Message<'a>>,
+struct Settings<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,11 +6,14 @@ use protocol::{ProviderMetadata, ToolCall, ToolCallId};
 use serde_json::json;
 
 use super::*;
-use crate::remote::settings::ModelSettings;
+use crate::remote::{
+    sample::{Attached, conversation},
+    settings::ModelSettings,
+};
 
 fn written(system: &str, messages: Vec<ModelMessage>) -> Value {
     let messages = messages.into_iter().map(Arc::new).collect();
-    write(&writing(), &ModelRequest { system: system.to_owned(), messages, ..ModelRequest::default() })
+    write(&writing(), &ModelRequest { system: system.into(), messages, ..ModelRequest::default() })
 }
 
 fn writing() -> Writing {
@@ -49,7 +52,7 @@ fn call(id: &str, name: &str, input: Value) -> AssistantContent {
 #[test]
 fn a_whole_conversation_is_written_in_order() {
     let request = ModelRequest {
-        system: "Be brief.".to_owned(),
+        system: "Be brief.".into(),
         messages: vec![
             user(vec![text("What time is it?")]),
             ModelMessage::Assistant {
@@ -193,7 +196,7 @@ fn cache_marks_stand_after_the_system_text_and_the_last_question() {
     let mut settings = ModelSettings::new("test/m", "http://localhost", "m");
     settings.prompt_cache = PromptCache::Marks;
     let messages = vec![user(vec![text("a")]).into(), user(vec![text("b"), text("c")]).into()];
-    let request = ModelRequest { system: "s".to_owned(), messages, ..ModelRequest::default() };
+    let request = ModelRequest { system: "s".into(), messages, ..ModelRequest::default() };
     let mark = json!({ "type": "ephemeral" });
     assert_eq!(
         write(&Writing::new(settings), &request)["messages"],
@@ -227,4 +230,30 @@ fn reasoning_goes_back_the_way_the_server_wants_it() {
     assert_eq!(plain["tool_calls"][0]["extra_content"], extra);
     assert_eq!(sent(ReasoningReplay::Content)["reasoning_content"], "hm");
     assert_eq!(sent(ReasoningReplay::Details)["reasoning_details"], details);
+}
+
+fn sample() -> ModelRequest {
+    let kept = || ProviderMetadata::one("other", "signature", json!("s"));
+    conversation(Attached { reasoning: kept(), sealed: kept(), call: kept() })
+}
+
+#[test]
+fn a_beginning_that_was_written_ahead_changes_no_byte() {
+    let request = sample();
+    let plain = body(&writing(), &request).unwrap();
+    for count in 0..=request.messages.len() {
+        let ahead = writing().ahead(WireFormat::OpenAi, &request.messages[..count]).unwrap();
+        let request = ModelRequest { written: Some(Arc::new(ahead)), ..request.clone() };
+        assert_eq!(body(&writing(), &request).unwrap(), plain, "{count} written ahead");
+    }
+}
+
+#[test]
+fn what_was_written_ahead_of_another_request_is_not_used() {
+    let request = sample();
+    let plain = body(&writing(), &request).unwrap();
+    let others: Vec<_> = request.messages.iter().rev().cloned().collect();
+    let ahead = writing().ahead(WireFormat::OpenAi, &others).unwrap();
+    let request = ModelRequest { written: Some(Arc::new(ahead)), ..request };
+    assert_eq!(body(&writing(), &request).unwrap(), plain);
 }

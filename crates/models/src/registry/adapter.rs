@@ -37,6 +37,7 @@ pub fn build(
         prompt_cache: provider.prompt_cache,
         reasoning_replay: provider.reasoning_replay,
         price: provider.model(model).and_then(|model| model.price).map(Into::into),
+        context_window: provider.model(model).and_then(|model| model.context_window),
         limits: provider.limits,
         ..ModelSettings::new(format!("{}/{model}", provider.id), access.base_url, model)
     };

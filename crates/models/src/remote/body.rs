@@ -1,11 +1,15 @@
 //! The body of a call: what the wire format writes, with the model's own settings laid over it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Map, Value, value::RawValue};
 
 use super::settings::{ModelSettings, PromptCache, ReasoningReplay, WireFormat};
-use crate::{anthropic, gemini, model::ModelRequest, openai, openai_responses};
+use crate::{
+    anthropic, gemini,
+    model::{ModelMessage, ModelRequest, Written},
+    openai, openai_responses,
+};
 
 /// What the writers of all wire formats need to know about the model.
 #[derive(Clone, Debug)]
@@ -41,6 +45,18 @@ impl Writing {
             WireFormat::Google => gemini::request::body(self, request),
         }?;
         if self.extra.is_empty() { Ok(body) } else { overlay(&body, &self.extra) }
+    }
+
+    /// The first messages of a body, where they are the same whatever follows.
+    pub fn ahead(&self, format: WireFormat, messages: &[Arc<ModelMessage>]) -> Option<Written> {
+        match (format, self.prompt_cache) {
+            (WireFormat::OpenAi, PromptCache::Marks) => None,
+            (WireFormat::OpenAi, _) => {
+                let text = openai::request::beginning(messages, self.reasoning_replay).ok()?;
+                Some(Written { messages: messages.to_vec(), by: (format, self.reasoning_replay), text })
+            }
+            (WireFormat::OpenAiResponses | WireFormat::Anthropic | WireFormat::Google, _) => None,
+        }
     }
 }
 

@@ -137,7 +137,7 @@ fn patient() -> Limits {
 fn ask() -> ModelRequest {
     let content = vec![UserContent::Text("hello".to_owned())];
     let messages = vec![ModelMessage::User { content }.into()];
-    ModelRequest { system: "Be brief.".to_owned(), messages, ..ModelRequest::default() }
+    ModelRequest { system: "Be brief.".into(), messages, ..ModelRequest::default() }
 }
 
 async fn answer(model: &RemoteModel) -> Vec<Result<ModelEvent, ModelError>> {

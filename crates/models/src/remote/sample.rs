@@ -9,7 +9,7 @@ use super::{
     body::Writing,
     settings::{ModelSettings, WireFormat},
 };
-use crate::model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, UserContent};
+use crate::model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, Purpose, UserContent};
 
 /// What each provider attached to the reasoning and to the first call; every writer must take only its own.
 pub struct Attached {
@@ -66,7 +66,7 @@ pub fn conversation(attached: Attached) -> ModelRequest {
         ModelMessage::User { content: vec![UserContent::Text("Thanks.".to_owned())] },
     ];
     ModelRequest {
-        system: "Be brief.".to_owned(),
+        system: "Be brief.".into(),
         messages: messages.into_iter().map(Arc::new).collect(),
         tools: [ToolSpec {
             name: "weather".to_owned(),
@@ -76,6 +76,8 @@ pub fn conversation(attached: Attached) -> ModelRequest {
         .into(),
         answer: Some(Arc::new(AnswerSchema { name: "plan".to_owned(), schema: json!({ "type": "array" }) })),
         cache_key: Some("session-1".to_owned()),
+        purpose: Purpose::Answer,
+        written: None,
     }
 }
 

@@ -91,6 +91,8 @@ pub struct ModelSettings {
     pub limits: Limits,
     /// What a million tokens cost, where it is known.
     pub price: Option<Price>,
+    /// How many tokens it can read and write in one call, where it is known.
+    pub context_window: Option<u64>,
 }
 
 impl ModelSettings {
@@ -108,6 +110,7 @@ impl ModelSettings {
             reasoning_replay: ReasoningReplay::default(),
             limits: Limits::default(),
             price: None,
+            context_window: None,
         }
     }
 }

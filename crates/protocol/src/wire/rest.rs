@@ -8,6 +8,7 @@ use crate::{
     id::{MessageId, SessionId},
     interaction::Interaction,
     source::Timestamp,
+    wire::agents::{AgentInfo, FieldProblem},
 };
 
 /// RFC 9457, with our stable code.
@@ -18,6 +19,12 @@ pub struct Problem {
     pub status: u16,
     pub detail: String,
     pub code: ErrorCode,
+    /// Everything that is wrong with what was sent, field by field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<FieldProblem>,
+    /// What is stored, when somebody else was first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<Box<AgentInfo>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

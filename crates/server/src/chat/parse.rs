@@ -2,13 +2,13 @@
 //! questions, the outputs of front-end tools and the point where it goes on; the rest is never even read, unless
 //! the session is unknown and the earlier messages are taken over.
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 use bytes::Bytes;
-use engine::{ApprovalAnswer, ClientOutput, Decision, Earlier, SendKind, SendRequest, Submit};
+use engine::{ApprovalAnswer, ClientOutput, Decision, SendKind, SendRequest, Submit};
 use protocol::{
     ApprovalId, ErrorCode, MessageId, Part, Role, RunOptions, SubAgentStream, ToolCallId, UiMessage,
-    WhenBusy, WorkspaceId,
+    WhenBusy, WorkspaceId, planted::Unread,
 };
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
@@ -21,8 +21,6 @@ const MAX_TEXT_BYTES: usize = 1 << 20;
 const MAX_PARTS: usize = 1000;
 const MAX_METADATA_BYTES: usize = 64 << 10;
 const MAX_REASON_BYTES: usize = 4 << 10;
-/// Messages a client may plant.
-const MAX_EARLIER: usize = 50_000;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -257,87 +255,11 @@ pub(crate) fn decision(approved: bool, reason: Option<String>) -> Result<Decisio
     Ok(Decision { approved, reason: reason.filter(|reason| !reason.trim().is_empty()) })
 }
 
-/// The messages before the new one, read only when the session turns out to be unknown.
-fn earlier(bytes: &Bytes, messages: &[&RawValue]) -> Earlier {
+/// The messages before the new one, as they stand in the body: they are read only when the session turns out to be
+/// unknown.
+fn earlier(bytes: &Bytes, messages: &[&RawValue]) -> Unread {
+    let (Some(first), Some(last)) = (messages.first(), messages.last()) else { return Unread::default() };
+    let text = first.get().as_ptr() as usize..last.get().as_ptr() as usize + last.get().len();
     let base = bytes.as_ptr() as usize;
-    let ranges: Arc<[_]> = messages
-        .iter()
-        .map(|message| {
-            let start = message.get().as_ptr() as usize - base;
-            start..start + message.get().len()
-        })
-        .collect();
-    let bytes = bytes.clone();
-    Box::new(move || {
-        if ranges.len() > MAX_EARLIER {
-            return Err(format!("At most {MAX_EARLIER} earlier messages can be taken over."));
-        }
-        let mut messages = Vec::with_capacity(ranges.len());
-        for range in ranges.iter() {
-            let raw = bytes.get(range.clone()).unwrap_or_default();
-            messages.extend(planted(raw)?);
-        }
-        Ok(messages)
-    })
-}
-
-#[derive(Deserialize)]
-struct Planted<'a> {
-    #[serde(borrow)]
-    id: Cow<'a, str>,
-    role: Role,
-    metadata: Option<Value>,
-    #[serde(borrow)]
-    parts: Vec<PlantedPart<'a>>,
-}
-
-/// Of a part, what text and files have.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PlantedPart<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    text: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    media_type: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    url: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    filename: Option<Cow<'a, str>>,
-}
-
-/// Text and files of an earlier message, marked as the client's; calls and results are not believed.
-fn planted(raw: &[u8]) -> Result<Option<UiMessage>, String> {
-    let message: Planted<'_> =
-        serde_json::from_slice(raw).map_err(|error| format!("An earlier message is not valid: {error}."))?;
-    let id = MessageId::from_outside(&message.id).map_err(|error| format!("The message id {error}."))?;
-    if message.role == Role::System {
-        return Ok(None);
-    }
-    let mut parts = Vec::with_capacity(message.parts.len());
-    for part in message.parts {
-        parts.extend(planted_part(part)?);
-    }
-    let mut metadata = match message.metadata {
-        Some(Value::Object(metadata)) => metadata,
-        _ => serde_json::Map::new(),
-    };
-    metadata.insert("origin".to_owned(), Value::from("client"));
-    Ok(Some(UiMessage { id, role: message.role, metadata: Some(metadata.into()), parts }))
-}
-
-fn planted_part(part: PlantedPart<'_>) -> Result<Option<Part>, String> {
-    match (&*part.kind, part.text, part.media_type, part.url) {
-        ("text", Some(text), ..) => Ok(Some(Part::Text { text: text.into_owned(), state: None })),
-        ("file", _, Some(media_type), Some(url)) => Ok(Some(Part::File {
-            media_type: media_type.into_owned(),
-            url: url.into_owned(),
-            filename: part.filename.map(Cow::into_owned),
-        })),
-        ("text" | "file", ..) => {
-            Err(format!("An earlier message is not valid: a `{}` part lacks its content.", part.kind))
-        }
-        _ => Ok(None),
-    }
+    Unread(bytes.slice(text.start - base..text.end - base))
 }

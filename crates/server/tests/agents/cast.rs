@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::{
     Reply, TestApp, calls,
     models::{ModelMessage, ModelRequest, Scripted, UserContent},
-    protocol::{AgentKind, ToolState, UiMessage, WorkspaceId},
+    protocol::{AgentKind, AgentSource, ToolState, UiMessage, WorkspaceId},
     says,
 };
 
@@ -87,6 +87,7 @@ pub fn sub(name: &str, may_call: &[&str]) -> AgentDefinition {
     agent.tools = ["time-now", "conf_echo", "conf_fail", "conf_approve"].map(str::to_owned).to_vec();
     agent.allowed_sub_agents = may_call.iter().map(|name| (*name).to_owned()).collect();
     agent.workspace = Some(here());
+    agent.source = AgentSource::Database;
     agent
 }
 

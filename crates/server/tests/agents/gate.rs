@@ -91,6 +91,7 @@ async fn rule_5_2_maximum_depth_is_the_smallest_on_the_path() {
     let mut main = AgentDefinition::bare(AgentKind::Main, "general", "main");
     main.max_depth = 2;
     main.allowed_sub_agents = vec!["a".to_owned()];
+    main.tools = vec!["*".to_owned()];
     main.workspace = Some(here());
     define_with(&app, main, vec![sub("a", &["b"]), sub("b", &["c"]), sub("c", &[])]);
     let (code, message) = refused(&app, "e").await;
@@ -211,6 +212,7 @@ async fn a_disabled_agent_and_an_empty_budget_are_refused_with_a_text_the_model_
     let app = Cast::new().with("go", [hands("c", "a", "x"), says("ok")]).start().await;
     let mut main = AgentDefinition::bare(AgentKind::Main, "general", "main");
     main.allowed_sub_agents = vec!["a".to_owned()];
+    main.tools = vec!["*".to_owned()];
     main.budget = BudgetLimits { steps: Some(1), ..BudgetLimits::default() };
     main.workspace = Some(here());
     define_with(&app, main, vec![sub("a", &[])]);

@@ -1,7 +1,7 @@
 //! The tables are folds over the log: what each event means to them, in the same transaction as its row.
 
 use protocol::{
-    MessageId, MessageRef, RunEnd, RunId, SessionEvent, Timestamp, UiMessage, event::LogEntry,
+    MessageId, MessageRef, Planted, RunEnd, RunId, SessionEvent, Timestamp, UiMessage, event::LogEntry,
     interaction::InteractionStatus,
 };
 use rusqlite::{Connection, OptionalExtension, params};
@@ -269,7 +269,7 @@ fn plant(
     session: SessionKey,
     patch: &mut SessionPatch,
     at: Timestamp,
-    messages: &[UiMessage],
+    messages: &Planted,
 ) -> Result<(), StoreError> {
     if messages.len() > PLANTED_AT_ONCE {
         patch.planted = true;
@@ -277,9 +277,9 @@ fn plant(
         return Ok(());
     }
     let mut parent = None;
-    for message in messages {
+    for message in messages.messages().map_err(StoreError::Corrupt)? {
         let new = NewMessage { parent, ..NewMessage::default() };
-        parent = Some(insert_message(connection, session, &message.id, &json(message)?, new, at)?);
+        parent = Some(insert_message(connection, session, &message.id, &json(&message)?, new, at)?);
     }
     if let Some(leaf) = parent {
         patch.leaf(leaf, messages.len());

@@ -12,6 +12,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0003_queue_artifacts_chains.sql"),
     include_str!("../../migrations/sqlite/0004_frames.sql"),
     include_str!("../../migrations/sqlite/0005_pins.sql"),
+    include_str!("../../migrations/sqlite/0006_agent_definitions.sql"),
+    include_str!("../../migrations/sqlite/0007_titles.sql"),
 ];
 
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {

@@ -63,6 +63,8 @@ fn left(connection: &Connection, key: SessionKey) -> Result<Option<Planted>, Sto
     let planted =
         planted.ok_or_else(|| StoreError::Corrupt("the planted history is not in the log".to_owned()))?;
     let messages = planted
+        .messages()
+        .map_err(StoreError::Corrupt)?
         .into_iter()
         .map(|message| Ok((message.id.clone(), json(&message)?)))
         .collect::<Result<Vec<_>, StoreError>>()?;

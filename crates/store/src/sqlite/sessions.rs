@@ -12,7 +12,7 @@ use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, Sto
 pub(super) const COLUMNS: &str =
     "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
     m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.queued, s.preface,
-    s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource'";
+    s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource', s.titled_by IS NOT NULL";
 pub(super) const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -83,9 +83,30 @@ impl Sessions for SqliteStore {
         self.writer
             .write(move |connection| {
                 let changed = connection
-                    .prepare_cached("UPDATE sessions SET title = ?2 WHERE key = ?1")?
+                    .prepare_cached(
+                        "UPDATE sessions SET title = ?2, titled_by = iif(?2 IS NULL, NULL, 'person') WHERE key = ?1",
+                    )?
                     .execute(params![key.0, title])?;
                 if changed == 1 { Ok(()) } else { Err(StoreError::Conflict) }
+            })
+            .await
+    }
+
+    async fn title_session(
+        &self,
+        key: SessionKey,
+        title: String,
+        only_untitled: bool,
+    ) -> Result<bool, StoreError> {
+        self.writer
+            .write(move |connection| {
+                let changed = connection
+                    .prepare_cached(
+                        "UPDATE sessions SET title = ?2, titled_by = 'model'
+                         WHERE key = ?1 AND (titled_by IS NULL OR NOT ?3)",
+                    )?
+                    .execute(params![key.0, title, only_untitled])?;
+                Ok(changed == 1)
             })
             .await
     }
@@ -175,5 +196,6 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
         preface: preface.zip(preface_agent).map(|(text, agent)| PrefaceRecord { agent, text }),
         chat_model_id: row.get(16)?,
         chat_model_source: row.get(17)?,
+        is_titled: row.get(18)?,
     })
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use protocol::{
-    ApprovalId, MessageRef, PrincipalId, RunEnd, SegmentKind, Seq, SessionEvent, SessionId, Timestamp,
-    WorkspaceId, interaction::InteractionStatus,
+    ApprovalId, MessageRef, Planted, PrincipalId, RunEnd, SegmentKind, Seq, SessionEvent, SessionId,
+    Timestamp, WorkspaceId, interaction::InteractionStatus,
 };
 use serde_json::json;
 use store::{NewToken, RunStatus, SessionKey, SessionRecord, Store, StoreError, UsageBy};
@@ -146,7 +146,10 @@ pub async fn a_planted_history_is_a_branch(place: &Place) {
     let store = place.open();
     let mut script = Script::new(&store, "s");
     let messages = vec![user("a", "1"), assistant("b", "2"), user("c", "3")];
-    let events = vec![SessionEvent::HistoryPlanted { messages }, accepted("u", 0, Some(first("c")))];
+    let events = vec![
+        SessionEvent::HistoryPlanted { messages: Planted::of(&messages).unwrap() },
+        accepted("u", 0, Some(first("c"))),
+    ];
     let key = script.append(events).await;
     assert_eq!(branch_ids(&store, key, &first("u")).await, ["a.0", "b.0", "c.0", "u.0"]);
     let session = record(&store, key).await;
@@ -157,7 +160,10 @@ pub async fn a_long_planted_history_gets_its_rows_afterwards_and_once(place: &Pl
     let store = place.open();
     let mut script = Script::new(&store, "s");
     let messages: Vec<_> = (0..700).map(|n| user(&format!("h{n}"), "old")).collect();
-    let events = vec![SessionEvent::HistoryPlanted { messages }, accepted("u", 0, Some(first("h699")))];
+    let events = vec![
+        SessionEvent::HistoryPlanted { messages: Planted::of(&messages).unwrap() },
+        accepted("u", 0, Some(first("h699"))),
+    ];
     let key = script.append(events).await;
     let session = record(&store, key).await;
     assert!(session.unsettled);
@@ -427,6 +433,16 @@ pub async fn a_title_is_given_and_taken_away(place: &Place) {
     store.rename_session(key, None).await.unwrap();
     assert_eq!(record(&store, key).await.title, None);
     is_conflict(store.rename_session(SessionKey(9_999), None).await);
+    let written = |title: &str, only_untitled| store.title_session(key, title.to_owned(), only_untitled);
+    assert!(!record(&store, key).await.is_titled);
+    assert!(written("From the model", true).await.unwrap());
+    assert!(!written("Once is enough", true).await.unwrap());
+    assert!(written("Because a person asked", false).await.unwrap());
+    store.rename_session(key, Some("Mine".to_owned())).await.unwrap();
+    assert!(!written("Over mine", true).await.unwrap());
+    let named = record(&store, key).await;
+    assert_eq!((named.title.as_deref(), named.is_titled), (Some("Mine"), true));
+    assert!(!store.title_session(SessionKey(9_999), "x".to_owned(), false).await.unwrap());
 }
 
 pub async fn a_deleted_session_leaves_nothing(place: &Place) {

@@ -6,6 +6,7 @@ pub enum Method {
     SessionByKey,
     Sessions,
     RenameSession,
+    TitleSession,
     ChooseBranch,
     DeleteSession,
     Message,
@@ -41,14 +42,21 @@ pub enum Method {
     SearchSessions,
     Waiting,
     BranchPoints,
+    Definitions,
+    WorkspacesWithDefinitions,
+    Definition,
+    AddDefinition,
+    ChangeDefinition,
+    RemoveDefinition,
 }
 
 impl Method {
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 46] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
         Self::RenameSession,
+        Self::TitleSession,
         Self::ChooseBranch,
         Self::DeleteSession,
         Self::Message,
@@ -84,6 +92,12 @@ impl Method {
         Self::SearchSessions,
         Self::Waiting,
         Self::BranchPoints,
+        Self::Definitions,
+        Self::WorkspacesWithDefinitions,
+        Self::Definition,
+        Self::AddDefinition,
+        Self::ChangeDefinition,
+        Self::RemoveDefinition,
     ];
 
     /// Those that serving a chat calls; the rest belongs to other commands or to the start of the process.
@@ -92,6 +106,7 @@ impl Method {
             Self::Session
             | Self::Sessions
             | Self::RenameSession
+            | Self::TitleSession
             | Self::ChooseBranch
             | Self::DeleteSession
             | Self::Message
@@ -127,7 +142,13 @@ impl Method {
             | Self::PinnedSessions
             | Self::SearchSessions
             | Self::Waiting
-            | Self::BranchPoints => false,
+            | Self::BranchPoints
+            | Self::Definitions
+            | Self::WorkspacesWithDefinitions
+            | Self::Definition
+            | Self::AddDefinition
+            | Self::ChangeDefinition
+            | Self::RemoveDefinition => false,
         }
     }
 }

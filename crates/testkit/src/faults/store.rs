@@ -4,14 +4,15 @@ use std::{fs::File, sync::Arc};
 
 use async_trait::async_trait;
 use protocol::{
-    ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, Seq, SessionId, Timestamp, WorkspaceId,
-    event::LogEntry, interaction::Interaction,
+    AgentId, ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, Seq, SessionId, Timestamp,
+    WorkspaceId, event::LogEntry, interaction::Interaction,
 };
 use serde_json::Value;
 use store::{
-    Append, ArtifactPage, Artifacts, BranchPoint, FrameRecord, Frames, Interactions, Ledger, Log,
-    MessageRecord, Messages, NewToken, Queue, QueuedMessage, RunRecord, Runs, SessionKey, SessionPage,
-    SessionRecord, Sessions, Shelf, Store, StoreError, TokenRecord, Tokens, UsageQuery, UsageSum, Waiting,
+    Append, ArtifactPage, Artifacts, BranchPoint, DefinitionRecord, Definitions, FrameRecord, Frames,
+    Interactions, Ledger, Log, MessageRecord, Messages, NewToken, Queue, QueuedMessage, RunRecord, Runs,
+    SessionKey, SessionPage, SessionRecord, Sessions, Shelf, Store, StoreError, TokenRecord, Tokens,
+    UsageQuery, UsageSum, Waiting,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -65,6 +66,15 @@ impl Sessions for FaultyStore {
 
     async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError> {
         self.call(Method::RenameSession, self.inner.rename_session(key, title)).await
+    }
+
+    async fn title_session(
+        &self,
+        key: SessionKey,
+        title: String,
+        only_untitled: bool,
+    ) -> Result<bool, StoreError> {
+        self.call(Method::TitleSession, self.inner.title_session(key, title, only_untitled)).await
     }
 
     async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError> {
@@ -306,5 +316,41 @@ impl Tokens for FaultyStore {
 
     async fn remove_token(&self, id: i64) -> Result<bool, StoreError> {
         self.call(Method::RemoveToken, self.inner.remove_token(id)).await
+    }
+}
+
+#[async_trait]
+impl Definitions for FaultyStore {
+    async fn definitions(&self, workspace: &WorkspaceId) -> Result<Vec<DefinitionRecord>, StoreError> {
+        self.call(Method::Definitions, self.inner.definitions(workspace)).await
+    }
+
+    async fn workspaces_with_definitions(&self) -> Result<Vec<WorkspaceId>, StoreError> {
+        self.call(Method::WorkspacesWithDefinitions, self.inner.workspaces_with_definitions()).await
+    }
+
+    async fn definition(
+        &self,
+        workspace: &WorkspaceId,
+        id: &AgentId,
+    ) -> Result<Option<DefinitionRecord>, StoreError> {
+        self.call(Method::Definition, self.inner.definition(workspace, id)).await
+    }
+
+    async fn add_definition(&self, new: DefinitionRecord) -> Result<(), StoreError> {
+        self.call(Method::AddDefinition, self.inner.add_definition(new)).await
+    }
+
+    async fn change_definition(&self, new: DefinitionRecord, from: u32) -> Result<(), StoreError> {
+        self.call(Method::ChangeDefinition, self.inner.change_definition(new, from)).await
+    }
+
+    async fn remove_definition(
+        &self,
+        workspace: &WorkspaceId,
+        id: &AgentId,
+        version: u32,
+    ) -> Result<(), StoreError> {
+        self.call(Method::RemoveDefinition, self.inner.remove_definition(workspace, id, version)).await
     }
 }

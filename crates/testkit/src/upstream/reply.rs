@@ -14,9 +14,19 @@ pub(super) enum Piece {
     Cut,
 }
 
+/// What the request was counted when nobody counts.
+pub(super) const READ: u64 = 10;
+
 /// The whole answer to one call. `made` counts the calls of the turn, so that ids are new; `attempt` counts how
-/// often this step was begun before.
-pub(super) fn pieces(acts: &[Act], pace_ms: u64, size: usize, made: usize, attempt: u32) -> Vec<Piece> {
+/// often this step was begun before; `read` is how many tokens the request had.
+pub(super) fn pieces(
+    acts: &[Act],
+    pace_ms: u64,
+    size: usize,
+    made: usize,
+    attempt: u32,
+    read: u64,
+) -> Vec<Piece> {
     let mut out = vec![delta(&json!({ "role": "assistant", "content": "" }))];
     let mut calls = 0;
     let say = |out: &mut Vec<Piece>, text: &str, wrap: &dyn Fn(&str) -> Value| {
@@ -60,7 +70,7 @@ pub(super) fn pieces(acts: &[Act], pace_ms: u64, size: usize, made: usize, attem
     }
     let reason = if calls > 0 { "tool_calls" } else { "stop" };
     out.push(event(&json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] })));
-    let usage = json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15,
+    let usage = json!({ "prompt_tokens": read, "completion_tokens": 5, "total_tokens": read + 5,
         "prompt_tokens_details": { "cached_tokens": 4 }, "completion_tokens_details": { "reasoning_tokens": 2 } });
     out.push(event(&json!({ "choices": [], "usage": usage })));
     out.push(Piece::Send("data: [DONE]\n\n".to_owned()));
@@ -109,7 +119,7 @@ mod tests {
 
     #[test]
     fn text_comes_in_pieces_of_whole_characters_at_its_pace() {
-        let said = sent(&pieces(&[Act::Text { text: "äöü".to_owned() }], 3, 2, 0, 0));
+        let said = sent(&pieces(&[Act::Text { text: "äöü".to_owned() }], 3, 2, 0, 0, READ));
         assert!(said.contains(r#""content":"äö""#) && said.contains(r#""content":"ü""#), "{said}");
         assert_eq!(said.matches("(3 ms)").count(), 2, "{said}");
         assert!(said.contains(r#""finish_reason":"stop""#) && said.ends_with("data: [DONE]\n\n"), "{said}");
@@ -118,9 +128,9 @@ mod tests {
     #[test]
     fn calls_are_numbered_through_the_turn_and_cuts_stop_after_their_count() {
         let call = Act::Call { tool: "echo".to_owned(), input: json!({ "text": "k1 a" }) };
-        let said = sent(&pieces(&[call.clone(), Act::Cut { first: 1 }], 0, 100, 2, 0));
+        let said = sent(&pieces(&[call.clone(), Act::Cut { first: 1 }], 0, 100, 2, 0, READ));
         assert!(said.contains(r#""id":"call_k1_a_2""#) && said.ends_with("(cut)\n\n"), "{said}");
-        let said = sent(&pieces(&[call, Act::Cut { first: 1 }], 0, 100, 2, 1));
+        let said = sent(&pieces(&[call, Act::Cut { first: 1 }], 0, 100, 2, 1, READ));
         assert!(said.contains(r#""finish_reason":"tool_calls""#), "{said}");
     }
 }

@@ -57,11 +57,11 @@ pub(crate) async fn try_out(model: &dyn Model) -> Result<Answer, String> {
 async fn ask(model: &dyn Model) -> Result<Answer, ModelError> {
     let question = UserContent::Text("Answer with the single word: ready".to_owned());
     let request = ModelRequest {
-        system: "This is a test of the connection.".to_owned(),
+        system: "This is a test of the connection.".into(),
         messages: vec![Arc::new(ModelMessage::User { content: vec![question] })],
         tools: [].into(),
         answer: None,
-        cache_key: None,
+        ..ModelRequest::default()
     };
     let started = Instant::now();
     let mut stream = model.stream(request);

@@ -1,0 +1,289 @@
+//! The agents of a workspace as its people see and change them. Whatever is stored here is in force with the next
+//! message: the registry is brought up to date before the answer is given.
+
+use protocol::{
+    AgentId, AgentSource, WorkspaceId,
+    wire::agents::{AgentCheck, AgentFields, AgentInfo, AgentList, CapabilityGroup, FieldProblem},
+};
+use serde_json::{Map, Value};
+use store::{DefinitionRecord, StoreError};
+
+use crate::{
+    Engine, EngineError,
+    agents::{
+        AgentDefinition, Listed,
+        check::{self, Checker, MOST_DEFINITIONS},
+        draft::{self, Draft},
+        groups, prompt,
+    },
+};
+
+/// How a stored definition is to be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentChange {
+    /// What is absent gets the usual value.
+    Replace,
+    /// What is absent stays as it is.
+    Amend,
+}
+
+/// What came of a definition that was sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Defined {
+    New(Box<AgentInfo>),
+    /// The same was stored before.
+    Known(Box<AgentInfo>),
+}
+
+impl Engine {
+    /// Reads what the workspaces have defined; to be called before the first message.
+    pub async fn load_agents(&self) -> Result<(), EngineError> {
+        for workspace in self.parts.store.workspaces_with_definitions().await? {
+            self.read_agents(&workspace).await?;
+        }
+        Ok(())
+    }
+
+    /// All agents of a workspace, whatever their source.
+    pub fn list_agents(&self, workspace: &WorkspaceId) -> AgentList {
+        let agents = self.parts.agents.list(workspace);
+        let nameable = |tool: &str| {
+            self.parts.tools.get(tool).is_some() && self.parts.settings.workspace_tools.allow(workspace, tool)
+        };
+        let groups = groups::GROUPS.iter().map(|(name, tools)| CapabilityGroup {
+            name: (*name).to_owned(),
+            tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+            available: tools.iter().all(|tool| nameable(tool)),
+        });
+        AgentList {
+            agents: agents.iter().map(|listed| self.show_agent(workspace, listed)).collect(),
+            groups: groups.collect(),
+            variables: prompt::variables(),
+        }
+    }
+
+    /// One agent, by the id of its definition or by its name.
+    pub fn show_one_agent(&self, workspace: &WorkspaceId, named: &str) -> Result<AgentInfo, EngineError> {
+        let listed = self.parts.agents.list(workspace);
+        let by_id = |one: &&Listed| one.agent.id.as_ref().is_some_and(|id| id.as_str() == named);
+        let found = listed.iter().find(by_id).or_else(|| {
+            let exact = listed.iter().find(|one| one.agent.name == named);
+            exact.or_else(|| listed.iter().find(|one| one.agent.is_called(named)))
+        });
+        found.map(|listed| self.show_agent(workspace, listed)).ok_or(EngineError::AgentNotFound)
+    }
+
+    /// What would be said to a definition, without storing it.
+    pub fn check_agent(&self, workspace: &WorkspaceId, body: &Map<String, Value>) -> AgentCheck {
+        let Draft { fields, problems } = draft::whole(body);
+        let id = self.parts.agents.own(workspace).iter().find(|own| own.name == fields.name).cloned();
+        self.checked(workspace, id.and_then(|own| own.id.clone()).as_ref(), &fields, problems)
+    }
+
+    pub async fn define_agent(
+        &self,
+        workspace: &WorkspaceId,
+        id: Option<AgentId>,
+        body: &Map<String, Value>,
+    ) -> Result<Defined, EngineError> {
+        let draft = draft::whole(body);
+        if let Some(id) = &id
+            && let Some(stored) = self.parts.store.definition(workspace, id).await?
+        {
+            // The same request again: its answer was lost.
+            return if draft.problems.is_empty() && stored.fields == draft.fields {
+                Ok(Defined::Known(Box::new(self.show_record(workspace, stored))))
+            } else {
+                Err(EngineError::AgentChanged(Box::new(self.show_record(workspace, stored))))
+            };
+        }
+        let fields = self.accept(workspace, None, draft)?;
+        let now = self.parts.clock.now();
+        let record = DefinitionRecord {
+            workspace: workspace.clone(),
+            id: id.unwrap_or_else(|| self.parts.ids.agent()),
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            fields,
+        };
+        match self.parts.store.add_definition(record.clone()).await {
+            Ok(()) => {}
+            Err(StoreError::Conflict) => return Err(self.overtaken(workspace, &record).await?),
+            Err(error) => return Err(error.into()),
+        }
+        self.read_agents(workspace).await?;
+        Ok(Defined::New(Box::new(self.show_record(workspace, record))))
+    }
+
+    /// `version` is the one the change is made from.
+    pub async fn change_agent(
+        &self,
+        workspace: &WorkspaceId,
+        named: &str,
+        version: u32,
+        how: AgentChange,
+        body: &Map<String, Value>,
+    ) -> Result<AgentInfo, EngineError> {
+        let stored = self.stored(workspace, named).await?;
+        let draft = match how {
+            AgentChange::Replace => draft::whole(body),
+            AgentChange::Amend => draft::change(body, &stored.fields),
+        };
+        if draft.problems.is_empty() && stored.fields == draft.fields {
+            // Nothing to change, or the answer to the same change was lost.
+            return Ok(self.show_record(workspace, stored));
+        }
+        if stored.version != version {
+            return Err(EngineError::AgentChanged(Box::new(self.show_record(workspace, stored))));
+        }
+        let fields = self.accept(workspace, Some(&stored.id), draft)?;
+        let record = DefinitionRecord {
+            version: version.saturating_add(1),
+            updated_at: self.parts.clock.now(),
+            fields,
+            ..stored
+        };
+        match self.parts.store.change_definition(record.clone(), version).await {
+            Ok(()) => {}
+            Err(StoreError::Conflict) => return Err(self.overtaken(workspace, &record).await?),
+            Err(error) => return Err(error.into()),
+        }
+        self.read_agents(workspace).await?;
+        Ok(self.show_record(workspace, record))
+    }
+
+    /// Without a version, whatever is stored goes.
+    pub async fn remove_agent(
+        &self,
+        workspace: &WorkspaceId,
+        named: &str,
+        version: Option<u32>,
+    ) -> Result<(), EngineError> {
+        let stored = self.stored(workspace, named).await?;
+        if version.is_some_and(|version| version != stored.version) {
+            return Err(EngineError::AgentChanged(Box::new(self.show_record(workspace, stored))));
+        }
+        match self.parts.store.remove_definition(workspace, &stored.id, stored.version).await {
+            Ok(()) => self.read_agents(workspace).await,
+            Err(StoreError::Conflict) => Err(self.overtaken(workspace, &stored).await?),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn read_agents(&self, workspace: &WorkspaceId) -> Result<(), EngineError> {
+        let ticket = self.parts.agents.ticket();
+        let records = self.parts.store.definitions(workspace).await?;
+        let agents = records.into_iter().map(AgentDefinition::from_record).collect();
+        self.parts.agents.set_read(workspace, ticket, agents);
+        Ok(())
+    }
+
+    async fn stored(&self, workspace: &WorkspaceId, named: &str) -> Result<DefinitionRecord, EngineError> {
+        let info = self.show_one_agent(workspace, named)?;
+        let Some(id) = info.id else {
+            return Err(EngineError::AgentReadOnly(info.fields.name));
+        };
+        self.parts.store.definition(workspace, &id).await?.ok_or(EngineError::AgentNotFound)
+    }
+
+    /// Somebody else was first: with this definition, or with its name.
+    async fn overtaken(
+        &self,
+        workspace: &WorkspaceId,
+        record: &DefinitionRecord,
+    ) -> Result<EngineError, EngineError> {
+        self.read_agents(workspace).await?;
+        let stored = self.parts.store.definition(workspace, &record.id).await?;
+        Ok(match stored {
+            Some(stored) if stored.version >= record.version => {
+                EngineError::AgentChanged(Box::new(self.show_record(workspace, stored)))
+            }
+            _ => {
+                let checked = self.checked(workspace, Some(&record.id), &record.fields, Vec::new());
+                if checked.problems.is_empty() {
+                    EngineError::AgentNotFound
+                } else {
+                    EngineError::InvalidAgent(checked.problems)
+                }
+            }
+        })
+    }
+
+    fn accept(
+        &self,
+        workspace: &WorkspaceId,
+        id: Option<&AgentId>,
+        draft: Draft,
+    ) -> Result<AgentFields, EngineError> {
+        let mut checked = self.checked(workspace, id, &draft.fields, draft.problems);
+        let count = self.parts.agents.own(workspace).len();
+        if id.is_none() && count >= MOST_DEFINITIONS {
+            checked.problems.push(FieldProblem {
+                path: String::new(),
+                code: "too_many".to_owned(),
+                message: format!("This workspace has {count} definitions already."),
+                fix: "Remove some that are not needed.".to_owned(),
+            });
+        }
+        if checked.problems.is_empty() {
+            Ok(draft.fields)
+        } else {
+            Err(EngineError::InvalidAgent(checked.problems))
+        }
+    }
+
+    /// What could not be read is told once, not a second time for the value that stands in its place.
+    fn checked(
+        &self,
+        workspace: &WorkspaceId,
+        id: Option<&AgentId>,
+        fields: &AgentFields,
+        unread: Vec<FieldProblem>,
+    ) -> AgentCheck {
+        let source = AgentSource::Database;
+        let checker =
+            Checker { agents: &self.parts.agents, catalog: &self.parts.catalog, workspace, id, source };
+        check::after(unread, checker.check(fields))
+    }
+
+    fn show_record(&self, workspace: &WorkspaceId, record: DefinitionRecord) -> AgentInfo {
+        let agent = std::sync::Arc::new(AgentDefinition::from_record(record));
+        let listed = self.parts.agents.list(workspace).into_iter().find(|one| one.agent.id == agent.id);
+        let unavailable = listed.and_then(|listed| listed.unavailable);
+        self.show_agent(workspace, &Listed { agent, unavailable })
+    }
+
+    fn show_agent(&self, workspace: &WorkspaceId, listed: &Listed) -> AgentInfo {
+        let agent = &listed.agent;
+        let fields = agent.fields();
+        let own_model = || {
+            let name = agent.model.as_ref()?.name();
+            let wanted = models::Wanted { id: Some(&name), ..models::Wanted::default() };
+            self.parts.catalog.resolve(&wanted, 0).err().map(|error| error.to_string())
+        };
+        let reason = match (&listed.unavailable, agent.enabled) {
+            (Some(reason), _) => Some(reason.clone()),
+            (None, false) => Some("it is switched off".to_owned()),
+            (None, true) => own_model(),
+        };
+        let warnings = match agent.source {
+            AgentSource::Database => self.checked(workspace, agent.id.as_ref(), &fields, Vec::new()).warnings,
+            AgentSource::System | AgentSource::File => Vec::new(),
+        };
+        AgentInfo {
+            id: agent.id.clone(),
+            source: agent.source,
+            agent_type: agent.agent_type(),
+            workspace_id: agent.workspace.clone(),
+            effective_tools: self.parts.agents.tools_of(workspace, agent),
+            version: agent.version,
+            created_at: agent.created_at,
+            updated_at: agent.updated_at,
+            available: reason.is_none(),
+            reason,
+            warnings,
+            fields,
+        }
+    }
+}

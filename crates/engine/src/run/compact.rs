@@ -1,0 +1,210 @@
+//! A compaction from the decision to its part in the message: announced in the log, summarised by the model, then in
+//! force. The one place that decides when; `context/cut.rs` says where.
+//!
+//! At most one before each model call, and one more when the server says that the request is too long: never a loop. A
+//! summary that cannot be had costs nothing while there is room, and is put together by rules when there is none.
+
+use models::TooLong;
+use protocol::ToolState;
+use serde_json::Value;
+
+use super::{
+    drive::{RunCtx, RunStop},
+    frame::Frame,
+    inline,
+    summarise::{NoSummary, summarise},
+};
+use crate::{
+    context::{
+        compaction::{Compaction, Method, Status, Trigger},
+        conversation::Conversation,
+        cut::{self, Keep, Room},
+        measure, transcript,
+    },
+    session::log::LogWriter,
+};
+
+/// What the tools of an agent hardly ever exceed, in bytes.
+const TOOLS: usize = 32 << 10;
+/// Of a window that nobody knows, what is tried next.
+const NEXT_TRY: u64 = 75;
+/// Characters of one token, for bounds.
+const CHARACTERS: u64 = 4;
+
+/// Settings that say when a conversation is compacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextSettings {
+    /// Whether it is done without being asked.
+    pub auto_compact: bool,
+    /// The window of models of which none is known, in tokens. Only what their provider counts is held against it.
+    pub default_window: u64,
+}
+
+impl Default for ContextSettings {
+    fn default() -> Self {
+        Self { auto_compact: true, default_window: 128_000 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compacted {
+    Done,
+    /// There is nothing that could be left out.
+    Nothing,
+    /// It could not be summarised; nothing has changed.
+    Failed,
+}
+
+/// Whether a model call with about so many bytes of conversation can fill the window. Cheap, and mostly the answer is
+/// no: there cannot be more tokens than bytes.
+pub(crate) fn can_be_full(run: &RunCtx, bytes: usize) -> bool {
+    let settings = run.parts.settings.context;
+    let window = run.model.context_window().unwrap_or(settings.default_window);
+    let room = Room { window, fixed: 0 };
+    settings.auto_compact && (bytes + run.system.len() + TOOLS) as u64 > room.full()
+}
+
+/// Before a model call: compacts when the window fills.
+pub(crate) async fn if_full(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+) -> Result<Compacted, RunStop> {
+    let known = run.model.context_window();
+    let window = known.unwrap_or(run.parts.settings.context.default_window);
+    let conversation = conversation(run, frame);
+    if known.is_none() && conversation.measured().is_none() {
+        return Ok(Compacted::Nothing);
+    }
+    let room = room(run, frame, window);
+    let expected = cut::expected(&conversation, room.fixed);
+    let failed_before = frame.newest_compaction().is_some_and(|(_, it)| it.status == Status::Failed);
+    if expected <= room.full() || (failed_before && expected <= room.brim()) {
+        return Ok(Compacted::Nothing);
+    }
+    compact(run, frame, writer, &conversation, room, Trigger::Window, "").await
+}
+
+/// After the server refused a request as too long.
+pub(crate) async fn after_refusal(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    refused: TooLong,
+) -> Result<Compacted, RunStop> {
+    let conversation = conversation(run, frame);
+    let known = run.model.context_window().unwrap_or(run.parts.settings.context.default_window);
+    let mut room = room(run, frame, known);
+    let tried = known.min(cut::expected(&conversation, room.fixed)) * NEXT_TRY / 100;
+    room.window = refused.limit.unwrap_or(tried).min(known).max(1);
+    compact(run, frame, writer, &conversation, room, Trigger::Refused, "").await
+}
+
+/// Because a person asked for it.
+pub(crate) async fn on_command(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    wish: &str,
+) -> Result<Compacted, RunStop> {
+    let conversation = conversation(run, frame);
+    let window = run.model.context_window().unwrap_or(run.parts.settings.context.default_window);
+    let room = room(run, frame, window);
+    compact(run, frame, writer, &conversation, room, Trigger::Command, wish).await
+}
+
+async fn compact(
+    run: &RunCtx,
+    frame: &mut Frame,
+    writer: &mut LogWriter,
+    conversation: &Conversation,
+    room: Room,
+    trigger: Trigger,
+    wish: &str,
+) -> Result<Compacted, RunStop> {
+    let keep = if trigger == Trigger::Command { Keep::Little } else { Keep::Much };
+    let Some(plan) = cut::plan(conversation, &room, keep) else { return Ok(Compacted::Nothing) };
+    // One that a crash or a time limit interrupted is taken up under its id.
+    let unfinished = frame.newest_compaction().filter(|(_, it)| it.status == Status::Running);
+    let unfinished = unfinished.and_then(|(id, _)| id.map(str::to_owned));
+    let id = unfinished.unwrap_or_else(|| run.parts.ids.time_ordered());
+    let mut it = Compaction::running(trigger, plan.tokens_before, room.window);
+    frame.compaction(&id, &it)?;
+    writer.append_stored(frame.take()).await?;
+    tracing::info!(run = %run.run, tokens = plan.tokens_before, window = room.window, ?trigger, "compacting");
+
+    let left_out = &conversation.messages()[..plan.replaced];
+    let characters = usize::try_from(room.summary() * CHARACTERS).unwrap_or(usize::MAX);
+    let written = match left_out {
+        [] => Ok(String::new()),
+        left_out => Box::pin(summarise(run, frame, left_out, &room, wish)).await,
+    };
+    match written {
+        Ok(summary) => {
+            it.method = (!summary.is_empty()).then_some(Method::Summary);
+            it.summary = transcript::clip(&summary, characters).unwrap_or(summary);
+        }
+        Err(NoSummary::Stop(stop)) => return Err(stop),
+        Err(NoSummary::Because(why)) => {
+            tracing::warn!(run = %run.run, why, "a conversation could not be summarised");
+            it.error = Some(why);
+            let has_room = trigger == Trigger::Command
+                || (trigger == Trigger::Window && plan.tokens_before <= room.brim());
+            if has_room {
+                it.status = Status::Failed;
+                frame.compaction(&id, &it)?;
+                writer.append_stored(frame.take()).await?;
+                return Ok(Compacted::Failed);
+            }
+            it.method = Some(Method::Digest);
+            it.summary = transcript::digest(left_out, characters);
+        }
+    }
+    it.status = Status::Done;
+    it.plan = conversation.plan().cloned();
+    it.open = open(run, frame);
+    it.keep = plan.keep;
+    it.clip = plan.clip;
+    it.replaced = Some(plan.replaced);
+    it.tokens_after = Some(plan.tokens_after);
+    frame.compaction(&id, &it)?;
+    writer.append_stored(frame.take()).await?;
+    Ok(Compacted::Done)
+}
+
+fn conversation(run: &RunCtx, frame: &Frame) -> Conversation {
+    run.history.with_turn(frame.message(), frame.context_tokens())
+}
+
+fn room(run: &RunCtx, frame: &Frame, window: u64) -> Room {
+    let fixed = measure::of_text(&run.system) + measure::of_tools(&inline::equipped(run, frame));
+    Room { window, fixed }
+}
+
+/// What is not settled at this moment: the agent must not forget that it waits for somebody.
+fn open(run: &RunCtx, frame: &Frame) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (_, handle) in run.tree.below(&run.post.message) {
+        let chat = handle.chat.as_str();
+        let started = frame.message().tool_parts().find(|part| match &part.state {
+            ToolState::OutputAvailable { output, .. } => {
+                output.get("agentId").and_then(Value::as_str) == Some(chat)
+            }
+            _ => false,
+        });
+        let input = started.and_then(|part| part.state.input());
+        let field =
+            |name: &str| input.and_then(|input| input.get(name)).and_then(Value::as_str).unwrap_or("");
+        let task: String = field("task").chars().take(200).collect();
+        lines.push(format!("The agent {} works in the background (agentId {chat}): {task}", field("name")));
+    }
+    let own: Vec<_> = frame.own_open_calls().into_iter().map(|(call, ..)| call).collect();
+    for (call, tool, state) in frame.open_calls() {
+        if let ToolState::ApprovalRequested { approval, .. } = state
+            && !own.contains(&call)
+        {
+            lines.push(format!("A sub-agent waits for the person to approve {tool} ({approval})."));
+        }
+    }
+    lines
+}

@@ -1,0 +1,57 @@
+//! What a frame knows of its own context: how much of the window its newest call took, and the compaction that is on.
+//! From the events alone, so a frame that comes back from the log knows the same.
+
+use protocol::{FoldError, SessionEvent};
+use serde_json::{Value, json};
+
+use super::Frame;
+use crate::context::compaction::{COMPACTION, Compaction, Status};
+
+impl Frame {
+    /// What the provider counted for the newest call, question and answer.
+    pub(crate) fn context_tokens(&self) -> Option<u64> {
+        self.context
+    }
+
+    /// Writes how far a compaction is; the same id again replaces what was written.
+    pub(crate) fn compaction(&mut self, id: &str, compaction: &Compaction) -> Result<(), FoldError> {
+        self.finish_step()?;
+        self.data(COMPACTION.to_owned(), Some(id.to_owned()), json!(compaction), false)
+    }
+
+    /// The newest compaction of this message, with its id.
+    pub(crate) fn newest_compaction(&self) -> Option<(Option<&str>, Compaction)> {
+        self.message().parts.iter().rev().find_map(Compaction::of)
+    }
+
+    fn is_compacting(&self) -> bool {
+        self.newest_compaction().is_some_and(|(_, it)| it.status == Status::Running)
+    }
+
+    /// What a crash or a stop left half done will not be done in this message any more.
+    pub(super) fn stop_compaction(&mut self) -> Result<(), FoldError> {
+        let Some((Some(id), mut it)) = self.newest_compaction() else { return Ok(()) };
+        if it.status != Status::Running {
+            return Ok(());
+        }
+        let id = id.to_owned();
+        it.status = Status::Stopped;
+        self.data(COMPACTION.to_owned(), Some(id), json!(it), false)
+    }
+
+    pub(super) fn note_context(&mut self, event: &SessionEvent) {
+        match event {
+            // The call that writes a summary says nothing about the conversation's own size.
+            SessionEvent::ModelCalled { usage, failed: false, .. } if !self.is_compacting() => {
+                let tokens = usage.input_tokens + usage.output_tokens;
+                self.context = (tokens > 0).then_some(tokens);
+            }
+            SessionEvent::DataPushed { name, data, .. }
+                if name == COMPACTION && data.get("status").and_then(Value::as_str) == Some("done") =>
+            {
+                self.context = None;
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What a frame asks a person, for itself or on behalf of a sub-agent.
+
+use protocol::{ApprovalId, FoldError, IdSource, MessageId, SessionEvent, ToolCall, ToolCallId};
+use serde_json::json;
+
+use super::{Frame, RAISED_CALLS};
+
+impl Frame {
+    pub(crate) fn ask(&mut self, approval: ApprovalId, call: ToolCall) -> Result<(), FoldError> {
+        let message = self.id();
+        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: false })
+    }
+
+    /// A sub-agent's question, in a step of its own; the call gets another id if its own is taken here.
+    pub(crate) fn raise(
+        &mut self,
+        approval: ApprovalId,
+        mut call: ToolCall,
+        from: &MessageId,
+        agent: &str,
+        ids: &dyn IdSource,
+    ) -> Result<(), FoldError> {
+        self.finish_step()?;
+        let original = call.id.clone();
+        if self.calls.contains(&call.id) {
+            call.id = ids.tool_call();
+        }
+        self.note(
+            RAISED_CALLS,
+            json!({ call.id.as_str(): { "agentName": agent, "messageId": from, "toolCallId": original } }),
+        )?;
+        self.request(call.clone(), None)?;
+        let message = self.id();
+        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: true })?;
+        self.finish_step()
+    }
+
+    /// The call that stands here for a sub-agent's question.
+    pub(crate) fn raised_call(&self, approval: &ApprovalId) -> Option<ToolCallId> {
+        self.raised.get(approval).cloned()
+    }
+
+    pub(crate) fn answer(
+        &mut self,
+        approval: ApprovalId,
+        approved: bool,
+        reason: Option<String>,
+        withdrawn: bool,
+    ) -> Result<(), FoldError> {
+        let message = self.id();
+        let raised = self.raised.contains_key(&approval);
+        self.put(SessionEvent::ApprovalAnswered { message, approval, approved, reason, withdrawn, raised })
+    }
+}
