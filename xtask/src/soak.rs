@@ -107,7 +107,7 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             }
             tests.env("AGENT_WORDS", given("AGENT_WORDS", "1000"));
             rust_tests::run_counted(&mut tests, notes)?;
-            let mut kills = release_test(project, "agents");
+            let mut kills = release_test(project, "agent_kills");
             kills.env("AGENT_KILLS", given("AGENT_KILLS", "200"));
             rust_tests::run_counted(&mut kills, notes)
         }),

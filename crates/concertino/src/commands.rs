@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod agents;
 pub(crate) mod chat;
 pub(crate) mod doctor;
 pub(crate) mod link;

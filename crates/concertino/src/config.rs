@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use engine::ContextSettings;
-use protocol::wire::chat::Profile;
+use engine::{ContextSettings, agents::WorkspaceTools};
+use protocol::{WorkspaceId, wire::chat::Profile};
 use serde::Deserialize;
 use server::Auth;
 
@@ -57,6 +57,7 @@ struct File {
     auto_compact: Option<bool>,
     context_window: Option<u64>,
     log: Option<String>,
+    workspace_tools: Option<HashMap<String, Vec<String>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +80,8 @@ pub(crate) struct Config {
     pub(crate) context: ContextSettings,
     pub(crate) log: String,
     pub(crate) model: ModelConfig,
+    /// The only tools that agents of these workspaces may use.
+    pub(crate) workspace_tools: WorkspaceTools,
 }
 
 /// What says which model answers.
@@ -187,6 +190,10 @@ impl Config {
                     .unwrap_or(ContextSettings::default().default_window)
                     .max(SMALLEST_WINDOW),
             },
+            workspace_tools: match ours("WORKSPACE_TOOLS") {
+                Some(text) => workspace_tools(parse_workspace_tools(&text)?)?,
+                None => workspace_tools(file.workspace_tools.unwrap_or_default())?,
+            },
             log: ours("LOG").or(file.log).unwrap_or_else(|| "warn".to_owned()),
             model: ModelConfig {
                 chosen: flags.model.or_else(|| ours("MODEL")).or(file.model),
@@ -205,6 +212,29 @@ impl Config {
         }
         format!("http://{address}")
     }
+}
+
+/// `guests=time-now,update-plan; others=time-now`.
+fn parse_workspace_tools(text: &str) -> Result<HashMap<String, Vec<String>>> {
+    let entry = |entry: &str| match entry.split_once('=') {
+        Some((workspace, tools)) => {
+            let tools = tools.split(',').map(|tool| tool.trim().to_owned()).filter(|tool| !tool.is_empty());
+            Ok((workspace.trim().to_owned(), tools.collect()))
+        }
+        None => {
+            bail!("CONCERTINO_WORKSPACE_TOOLS must look like guests=time-now,update-plan; not \"{entry}\"")
+        }
+    };
+    text.split(';').map(str::trim).filter(|part| !part.is_empty()).map(entry).collect()
+}
+
+fn workspace_tools(limits: HashMap<String, Vec<String>>) -> Result<WorkspaceTools> {
+    let mut all = WorkspaceTools::default();
+    for (workspace, tools) in limits {
+        let workspace = WorkspaceId::from_outside(&workspace).context("a workspace of workspace_tools")?;
+        all.limit(workspace, tools);
+    }
+    Ok(all)
 }
 
 fn read_file(named: Option<&Path>, here: &Path) -> Result<File> {
@@ -304,6 +334,20 @@ mod tests {
         assert_eq!(config.context.default_window, 32_768);
         let error = layer(Flags::default(), &[("CONCERTINO_AUTO_TITLE", "maybe")], "").unwrap_err();
         assert!(error.to_string().contains("CONCERTINO_AUTO_TITLE"), "{error}");
+    }
+
+    #[test]
+    fn the_tools_of_a_workspace_are_limited_in_the_file_or_in_the_variable() {
+        let file = "[workspace_tools]\nguests = [\"time-now\"]\n";
+        let guests = WorkspaceId::new("guests");
+        let limits = layer(Flags::default(), &[], file).unwrap().workspace_tools;
+        assert!(limits.allow(&guests, "time-now") && !limits.allow(&guests, "update-plan"));
+        assert!(limits.allow(&WorkspaceId::default_workspace(), "update-plan"));
+        let variables = [("CONCERTINO_WORKSPACE_TOOLS", "guests=; a = x, y")];
+        let limits = layer(Flags::default(), &variables, file).unwrap().workspace_tools;
+        assert!(!limits.allow(&guests, "time-now") && limits.allow(&WorkspaceId::new("a"), "y"));
+        let error = layer(Flags::default(), &[("CONCERTINO_WORKSPACE_TOOLS", "guests")], "").unwrap_err();
+        assert!(error.to_string().contains("guests=time-now"), "{error}");
     }
 
     #[test]

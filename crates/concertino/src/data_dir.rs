@@ -34,16 +34,28 @@ impl DataDir {
         self.folder.join("concertino.db")
     }
 
+    /// Where the user's own agents are.
+    pub(crate) fn agents(&self) -> PathBuf {
+        self.folder.join("agents")
+    }
+
     /// One process per folder; the lock goes with the process.
     pub(crate) fn lock(&self) -> Result<File> {
+        self.try_lock()?.with_context(|| {
+            format!(
+                "another concertino uses {}. Stop it, or name another folder with --data-dir",
+                self.folder.display()
+            )
+        })
+    }
+
+    /// `None`: another process has it.
+    pub(crate) fn try_lock(&self) -> Result<Option<File>> {
         let path = self.folder.join("lock");
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
         match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => bail!(
-                "another concertino uses {}. Stop it, or name another folder with --data-dir",
-                self.folder.display()
-            ),
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error).context("cannot lock the data folder"),
         }
     }

@@ -1,10 +1,12 @@
 //! The binary, wiring only: read the settings once, hand them down, run one command.
 
+mod agent_files;
 mod commands;
 mod config;
 mod data_dir;
 mod lifecycle;
 mod model_choice;
+mod parts;
 mod telemetry;
 
 use std::process::ExitCode;
@@ -31,6 +33,8 @@ enum Command {
     Serve,
     /// Talk to a running server from the terminal.
     Chat(commands::chat::ChatArguments),
+    /// Show the agents, check agent files, bring them into the database.
+    Agents(commands::agents::AgentsArguments),
     /// Show the models that can be used, or test one.
     Models(commands::models::ModelsArguments),
     /// Explain which model answers and why, and test it with one call.
@@ -57,6 +61,7 @@ fn main() -> ExitCode {
             match arguments.command.unwrap_or(Command::Serve) {
                 Command::Serve => commands::serve::serve(&config).await,
                 Command::Chat(arguments) => commands::chat::chat(&config, arguments).await,
+                Command::Agents(arguments) => commands::agents::agents(&config, arguments).await,
                 Command::Models(arguments) => commands::models::models(&config, arguments).await,
                 Command::Doctor => commands::doctor::doctor(&config).await,
                 Command::Link => commands::link::link(&config),

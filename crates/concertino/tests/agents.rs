@@ -1,207 +1,243 @@
-//! A tree of agents whose server is killed at any moment: what was finished is kept and not done again, the rest goes on.
-//!
-//! The real binary, a scripted model server, SIGKILL. `AGENT_KILLS` makes it longer; `cargo xtask soak agents` does.
+//! `concertino agents` as a person uses it: the real binary, on the data folder and through a running server.
 
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
-
-#[path = "scale/client.rs"]
-#[allow(dead_code, reason = "this test needs a part of it")]
-mod client;
-#[path = "crash/dice.rs"]
-#[allow(dead_code, reason = "this test needs a part of it")]
-mod dice;
-#[path = "crash/process.rs"]
-#[allow(dead_code, reason = "other tests need the rest of it")]
-mod process;
+#![expect(clippy::unwrap_used, reason = "a step that fails fails the test")]
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    fs,
+    io::{BufRead, BufReader},
+    net::TcpListener,
     path::Path,
-    time::{Duration, Instant},
+    process::{Child, ChildStdout, Command, Stdio},
 };
 
-use client::{Timed, number};
-use dice::Dice;
-use process::Process;
-use protocol::{ToolState, UiMessage};
-use rusqlite::{Connection, OpenFlags};
-use serde_json::{Value, json};
-use testkit::upstream::{Act, Script, Upstream};
-use tokio::{task::block_in_place, time::sleep};
+use serde_json::Value;
 
-/// No tree takes longer, however often the server is killed in it, unless it is stuck.
-const PATIENCE: Duration = Duration::from_secs(90);
+const BINARY: &str = env!("CARGO_BIN_EXE_concertino");
 
-/// What an agent does: two tools and those below it, then 2 kB of text and its last words. Agents named in `ask` ask first.
-fn script(task: &str, fan_out: usize, depth: usize, ask: &BTreeSet<String>, pace_ms: u64) -> String {
-    let call = |tool: &str, input: Value| Act::Call { tool: tool.to_owned(), input };
-    let mut first = vec![
-        call("conf_echo", json!({ "text": format!("{task} x") })),
-        call("conf_echo", json!({ "text": format!("{task} y") })),
-    ];
-    if ask.contains(task) {
-        first.push(call("conf_approve", json!({ "text": format!("{task} may I") })));
+struct Home {
+    folder: tempfile::TempDir,
+    address: String,
+}
+
+struct Said {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Home {
+    fn new() -> Self {
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        Self { folder: tempfile::tempdir().unwrap(), address }
     }
-    if depth > 0 {
-        for place in 0..fan_out {
-            let below = format!("{task}.{place}");
-            let agent = format!("level{depth}");
-            let input = json!({ "agent": agent, "task": script(&below, fan_out, depth - 1, ask, pace_ms) });
-            first.push(call("conf_delegate", input));
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_string_lossy().into_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        self.path(name)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(BINARY);
+        command
+            .env_clear()
+            .env("CONCERTINO_DATA_DIR", self.folder.path().join("data"))
+            .env("CONCERTINO_LISTEN", &self.address)
+            .env("CONCERTINO_DISCOVER", "off")
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn agents(&self, arguments: &[&str]) -> Said {
+        let output = self.command().arg("agents").args(arguments).output().unwrap();
+        Said {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
         }
     }
-    let last = vec![Act::Fill { bytes: 2_000 }, Act::Text { text: last_words(task) }];
-    let script = Script { pace_ms, piece: 100, steps: vec![first, last] };
-    format!("{task} {}", script.text())
-}
 
-fn last_words(task: &str) -> String {
-    format!("<the end of {task}>")
-}
-
-/// The name a task begins with.
-fn name(task: &str) -> String {
-    task.split(' ').next().unwrap().to_owned()
-}
-
-/// Every name of a tree.
-fn names(task: &str, fan_out: usize, depth: usize, all: &mut BTreeSet<String>) {
-    all.insert(task.to_owned());
-    for place in 0..if depth > 0 { fan_out } else { 0 } {
-        names(&format!("{task}.{place}"), fan_out, depth - 1, all);
+    fn serve(&self) -> Server {
+        let mut process = self.command().arg("serve").stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap());
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        assert!(line.contains(&self.address), "{line}");
+        Server { process, _lines: lines }
     }
 }
 
-/// What a dead server has left: of every agent whether it was finished, and its message.
-fn stored(database: &Path) -> BTreeMap<String, (String, Option<String>)> {
-    let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    let mut statement = connection.prepare("SELECT task, status, body FROM frames").unwrap();
-    let rows =
-        statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?))).unwrap();
-    let mut all = BTreeMap::new();
-    for row in rows {
-        let (task, status, body) = row.unwrap();
-        let before = all.insert(name(&task), (status, body));
-        assert!(before.is_none(), "{} was opened twice", name(&task));
-    }
-    all
+struct Server {
+    process: Child,
+    _lines: BufReader<ChildStdout>,
 }
 
-/// The agents of a message, by their last words, with each agent's id.
-fn agents(message: &UiMessage, found: &mut BTreeMap<String, String>) {
-    let text = message.text();
-    // Words that a kill cut off stand there too, before those that were said again.
-    let own = text.rsplit_once("<the end of ").unwrap_or_else(|| panic!("no last words: {text}"));
-    let own = own.1.strip_suffix('>').unwrap().to_owned();
-    assert!(found.insert(own.clone(), message.id.to_string()).is_none(), "{own} is there twice");
-    for part in message.tool_parts() {
-        assert!(part.state.is_settled(), "{own}: {part:?}");
-        if part.tool == "conf_delegate" {
-            match &part.state {
-                ToolState::OutputAvailable { output, .. } => {
-                    agents(&serde_json::from_value(output.clone()).unwrap(), found);
-                }
-                // A kill came before the call was complete; the model made it again.
-                ToolState::OutputError { error_text, .. } if error_text.contains("restarted before") => {}
-                state => panic!("{own}: {state:?}"),
-            }
-        }
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
     }
 }
 
-/// Says yes to whatever is asked; gives whether the chat is done.
-async fn attend(http: &Timed, chat: &str) -> bool {
-    let (_, open) = http.get("/api/approvals").await;
-    for waiting in open["approvals"].as_array().into_iter().flatten() {
-        let id = waiting["approval"]["id"].as_str().unwrap_or_else(|| panic!("{open}"));
-        http.post(&format!("/api/approvals/{id}"), &json!({ "approved": true })).await;
-    }
-    let (_, session) = http.get(&format!("/api/sessions/{chat}")).await;
-    session["status"] == "idle" && !session["lastRun"].is_null()
+fn width(line: &str) -> usize {
+    line.chars().map(|letter| if letter.is_ascii() || letter == '─' { 1 } else { 2 }).sum()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_in_the_middle_of_a_tree_finished_branches_are_kept_and_the_rest_goes_on() {
-    let kills = number("AGENT_KILLS", 4);
-    let mut dice = Dice::new(5);
-    let upstream = Upstream::recording().await;
-    let mut process = Process::new(upstream.base_url(), &mut dice);
-    block_in_place(|| process.start());
-    let (mut killed, mut trees, mut kept, mut cut) = (0, 0, 0, 0);
-    while killed < kills {
-        trees += 1;
-        let chat = format!("tree-{trees}");
-        let root = format!("go{trees}");
-        let mut all = BTreeSet::new();
-        names(&root, 3, 2, &mut all);
-        let asking = all.iter().filter(|_| dice.percent(15)).cloned().collect();
-        let text = script(&root, 3, 2, &asking, dice.between(0, 2));
-        let message = json!({ "id": "u", "role": "user", "parts": [{ "type": "text", "text": text }] });
-        let http = Timed::new(&process.url());
-        // The answer is not read: a run depends on no connection.
-        drop(http.open("/api/chat", &json!({ "id": chat, "messages": [message] })).await);
-        let began = Instant::now();
-        let mut finished: BTreeMap<String, Option<String>> = BTreeMap::new();
-        let mut left = 3;
-        loop {
-            assert!(began.elapsed() < PATIENCE, "{chat} does not come to its end");
-            sleep(Duration::from_millis(dice.between(5, 250))).await;
-            if left > 0 && killed < kills {
-                block_in_place(|| process.kill());
-                (killed, left) = (killed + 1, left - 1);
-                let now = stored(&process.database());
-                let now = now.into_iter().filter(|(task, _)| name(task).split('.').next() == Some(&root));
-                let mut open = 0;
-                for (task, (status, body)) in now {
-                    if status == "finished" {
-                        let before = finished.entry(task.clone()).or_insert_with(|| body.clone());
-                        assert_eq!(*before, body, "{task} was finished and has changed");
-                    } else {
-                        assert!(!finished.contains_key(&task), "{task} was finished and is {status}");
-                        open += 1;
-                    }
-                }
-                (kept, cut) = (kept + finished.len(), cut + open);
-                let asked = upstream.bodies().len();
-                block_in_place(|| process.start());
-                not_asked_again(&upstream, asked, &finished).await;
-            }
-            if attend(&http, &chat).await {
-                break;
-            }
-        }
-        let (_, history) = http.get(&format!("/api/chat/{chat}/messages")).await;
-        let answer: UiMessage = serde_json::from_value(history[1].clone()).unwrap();
-        let mut found = BTreeMap::new();
-        agents(&answer, &mut found);
-        assert_eq!(found.keys().cloned().collect::<BTreeSet<_>>(), all);
-        for (task, body) in &finished {
-            let body: UiMessage = serde_json::from_str(body.as_deref().unwrap()).unwrap();
-            assert_eq!(found[task], body.id.to_string(), "{task} has another message now");
-        }
+fn fits_80_columns(text: &str) {
+    for line in text.lines() {
+        // The two marks of a line may count double here.
+        assert!(width(line) <= 84, "{line}");
     }
-    println!(
-        "{killed} kills in {trees} trees of 13 agents: {kept} finished agents were there at a kill and were kept, {cut} open \
-         ones went on"
+}
+
+fn team(home: &Home) -> String {
+    home.write(
+        "team/lead/agent.toml",
+        "description = \"Leads.\"\ntools = [\"time-now\"]\nallowedSubAgents = [\"helper\"]\n",
     );
-    let complaints = process.complaints();
-    let bad = complaints.lines().filter(|line| line.contains("panicked") || line.contains(" ERROR "));
-    assert_eq!(bad.collect::<Vec<_>>(), Vec::<&str>::new());
-    assert!(kept >= kills && cut >= kills, "too little was at work: {kept} kept, {cut} cut");
+    home.write("team/lead/prompt.md", "You lead {{ project }}.\n");
+    home.write(
+        "team/helper.json",
+        "{\"name\": \"helper\", \"description\": \"Helps.\", \"systemPrompt\": \"You help.\", \"toolKeys\": [\"time-now\"]}",
+    );
+    home.path("team")
 }
 
-/// Of what the model was asked since then, nothing was for an agent that had finished.
-async fn not_asked_again(upstream: &Upstream, since: usize, finished: &BTreeMap<String, Option<String>>) {
-    sleep(Duration::from_millis(20)).await;
-    for body in upstream.bodies().iter().skip(since) {
-        let body: Value = serde_json::from_str(body).unwrap();
-        let asked = body["messages"].as_array().unwrap().iter().rfind(|message| message["role"] == "user");
-        let content = &asked.unwrap()["content"];
-        let text = content
-            .as_str()
-            .map(str::to_owned)
-            .or_else(|| content.as_array()?.iter().find_map(|part| Some(part["text"].as_str()?.to_owned())));
-        let task = name(&text.unwrap_or_default());
-        assert!(!finished.contains_key(&task), "{task} was finished and its model was asked again");
+#[test]
+fn the_list_shows_every_agent_in_80_columns_and_as_json() {
+    let home = Home::new();
+    let said = home.agents(&[]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    fits_80_columns(&said.out);
+    let general = said.out.lines().find(|line| line.starts_with("general ")).unwrap();
+    assert!(general.contains("main") && general.contains("program"), "{general}");
+    let calendar = said.out.lines().find(|line| line.starts_with("calendar ")).unwrap();
+    assert!(calendar.contains("✗ the tools calendar-query"), "{calendar}");
+    let list: Value = serde_json::from_str(&home.agents(&["list", "--json"]).out).unwrap();
+    assert!(list["agents"].as_array().unwrap().len() >= 15);
+}
+
+#[test]
+fn show_tells_what_an_agent_is_made_of_and_an_unknown_name_is_an_error() {
+    let home = Home::new();
+    let said = home.agents(&["show", "agent_search"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    fits_80_columns(&said.out);
+    assert!(said.out.contains("name        search\n") && said.out.contains("prompt\n  "), "{}", said.out);
+    let unknown = home.agents(&["show", "nobody"]);
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.err.contains("`concertino agents list`"), "{}", unknown.err);
+}
+
+#[test]
+fn check_names_every_mistake_with_file_and_line() {
+    let home = Home::new();
+    let toml = home.write(
+        "wrong/a/agent.toml",
+        "displayName = \"A\"\ntools = [\n  \"time-now\",\n  \"fly\",\n]\nmaxSteps = 0\ncolour = \"red\"\n",
+    );
+    let prompt = home.write("wrong/a/prompt.md", "Hello\n{{ weather }}\n");
+    let json = home.write(
+        "wrong/b.json",
+        "[{\"name\": \"b\",\n  \"systemPrompt\": \"p\",\n  \"toolKeys\": [\"jump\"]}]",
+    );
+    let broken = home.write("wrong/c.toml", "prompt = \"p\"\ntools = [\n");
+    let said = home.agents(&["check", &home.path("wrong")]);
+    assert_eq!(said.code, 1);
+    for expected in [
+        format!("{toml}:4: tools[1]: There is no tool named \"fly\"."),
+        format!("{toml}:6: maxSteps: maxSteps is 0."),
+        format!("{toml}:7: colour: There is no field colour."),
+        format!(
+            "{prompt}:2: prompt: systemPrompt uses the variable weather in line 2, which does not exist."
+        ),
+        format!("{json}:3: toolKeys[0]: There is no tool named \"jump\"."),
+        format!("✗ {broken}:"),
+    ] {
+        assert!(said.out.contains(&expected), "{expected}\n\n{}", said.out);
     }
+    assert!(said.out.ends_with("There are 6 mistakes.\n"), "{}", said.out);
+    let right = home.agents(&["check", &team(&home)]);
+    assert_eq!((right.code, right.out.as_str()), (0, "All 2 agents are right.\n"), "{}", right.err);
+}
+
+fn imports(home: &Home) {
+    let folder = team(home);
+    let tried = home.agents(&["import", "--dry-run", &folder]);
+    assert_eq!(tried.out, "would be added: helper\nwould be added: lead\n", "{}", tried.err);
+    let first = home.agents(&["import", &folder]);
+    assert_eq!((first.code, first.out.as_str()), (0, "added: helper\nadded: lead\n"), "{}", first.err);
+    let again = home.agents(&["import", &folder]);
+    assert_eq!(again.out, "unchanged: helper\nunchanged: lead\n", "{}", again.err);
+    // The helper may have more only once its caller has: the order of the files does not matter.
+    home.write(
+        "team/lead/agent.toml",
+        "tools = [\"time-now\", \"update-plan\"]\nallowedSubAgents = [\"helper\"]\n",
+    );
+    home.write(
+        "team/helper.json",
+        "{\"name\": \"helper\", \"systemPrompt\": \"You help.\", \"toolKeys\": [\"update-plan\"]}",
+    );
+    let changed = home.agents(&["import", &folder]);
+    assert_eq!(changed.out, "changed: lead\nchanged: helper\n", "{}", changed.err);
+    let shown: Value = serde_json::from_str(&home.agents(&["show", "--json", "helper"]).out).unwrap();
+    assert_eq!((&shown["version"], &shown["source"]), (&2.into(), &"database".into()));
+    // A list that was saved can be brought in again.
+    let list = home.write("saved.json", &home.agents(&["list", "--json"]).out);
+    assert_eq!(home.agents(&["import", &list]).out, "unchanged: helper\nunchanged: lead\n");
+    home.write("team/helper.json", "{\"name\": \"helper\", \"systemPrompt\": \"\", \"toolKeys\": [\"fly\"]}");
+    let refused = home.agents(&["import", &folder]);
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.out.contains("helper.json:1: toolKeys[0]") && refused.out.contains("not brought in"),
+        "{}",
+        refused.out
+    );
+}
+
+#[test]
+fn files_are_imported_into_the_data_folder_and_again_without_change() {
+    imports(&Home::new());
+}
+
+#[test]
+fn files_are_imported_through_a_running_server() {
+    let home = Home::new();
+    let server = home.serve();
+    imports(&home);
+    drop(server);
+    assert!(home.agents(&["list"]).out.contains("helper "));
+}
+
+#[test]
+fn agents_of_the_data_folder_are_there_and_a_wrong_one_is_left_out_with_the_reason() {
+    let home = Home::new();
+    home.write("data/agents/tutor/agent.toml", "description = \"Teaches.\"\ntools = [\"time-now\"]\n");
+    home.write("data/agents/tutor/prompt.md", "You teach.");
+    home.write("data/agents/wrong.toml", "prompt = \"p\"\ntools = [\"fly\"]\n");
+    let said = home.agents(&[]);
+    let tutor = said.out.lines().find(|line| line.starts_with("tutor ")).unwrap();
+    assert!(tutor.contains("file") && tutor.ends_with("Teaches."), "{tutor}");
+    assert!(!said.out.contains("wrong"), "{}", said.out);
+    assert!(said.err.contains("wrong.toml:2: tools[0]: There is no tool named \"fly\"."), "{}", said.err);
+    let checked = home.agents(&["check"]);
+    assert_eq!(checked.code, 1);
+    assert!(checked.out.contains("There is one mistake."), "{}", checked.out);
+    assert!(Path::new(&home.path("data/concertino.db")).exists());
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_told() {
+    let home = Home::new();
+    let server = home.serve();
+    let output = home.command().env("CONCERTINO_LISTEN", "127.0.0.1:1").arg("agents").output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.contains("--url"), "{err}");
+    drop(server);
 }

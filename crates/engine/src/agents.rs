@@ -3,6 +3,7 @@
 pub mod check;
 pub mod definition;
 pub mod draft;
+pub mod file;
 pub mod groups;
 pub(crate) mod kit;
 pub mod prompt;

@@ -56,7 +56,7 @@ impl Engine {
             available: tools.iter().all(|tool| nameable(tool)),
         });
         AgentList {
-            agents: agents.iter().map(|listed| self.show_agent(workspace, listed)).collect(),
+            agents: agents.iter().map(|one| self.show_agent(workspace, &agents, one)).collect(),
             groups: groups.collect(),
             variables: prompt::variables(),
         }
@@ -70,14 +70,22 @@ impl Engine {
             let exact = listed.iter().find(|one| one.agent.name == named);
             exact.or_else(|| listed.iter().find(|one| one.agent.is_called(named)))
         });
-        found.map(|listed| self.show_agent(workspace, listed)).ok_or(EngineError::AgentNotFound)
+        found.map(|one| self.show_agent(workspace, &listed, one)).ok_or(EngineError::AgentNotFound)
     }
 
-    /// What would be said to a definition, without storing it.
-    pub fn check_agent(&self, workspace: &WorkspaceId, body: &Map<String, Value>) -> AgentCheck {
+    /// What a definition says and what would be said to it, without storing it.
+    pub fn check_agent(
+        &self,
+        workspace: &WorkspaceId,
+        source: AgentSource,
+        body: &Map<String, Value>,
+    ) -> (AgentFields, AgentCheck) {
         let Draft { fields, problems } = draft::whole(body);
-        let id = self.parts.agents.own(workspace).iter().find(|own| own.name == fields.name).cloned();
-        self.checked(workspace, id.and_then(|own| own.id.clone()).as_ref(), &fields, problems)
+        let known = |own: &&std::sync::Arc<AgentDefinition>| own.name == fields.name;
+        let own = self.parts.agents.own(workspace);
+        let id = own.iter().find(known).and_then(|own| own.id.clone());
+        let checked = self.checked(workspace, source, id.as_ref(), &fields, problems);
+        (fields, checked)
     }
 
     pub async fn define_agent(
@@ -200,7 +208,13 @@ impl Engine {
                 EngineError::AgentChanged(Box::new(self.show_record(workspace, stored)))
             }
             _ => {
-                let checked = self.checked(workspace, Some(&record.id), &record.fields, Vec::new());
+                let checked = self.checked(
+                    workspace,
+                    AgentSource::Database,
+                    Some(&record.id),
+                    &record.fields,
+                    Vec::new(),
+                );
                 if checked.problems.is_empty() {
                     EngineError::AgentNotFound
                 } else {
@@ -216,12 +230,13 @@ impl Engine {
         id: Option<&AgentId>,
         draft: Draft,
     ) -> Result<AgentFields, EngineError> {
-        let mut checked = self.checked(workspace, id, &draft.fields, draft.problems);
+        let mut checked = self.checked(workspace, AgentSource::Database, id, &draft.fields, draft.problems);
         let count = self.parts.agents.own(workspace).len();
         if id.is_none() && count >= MOST_DEFINITIONS {
             checked.problems.push(FieldProblem {
                 path: String::new(),
                 code: "too_many".to_owned(),
+                line: None,
                 message: format!("This workspace has {count} definitions already."),
                 fix: "Remove some that are not needed.".to_owned(),
             });
@@ -233,42 +248,55 @@ impl Engine {
         }
     }
 
-    /// What could not be read is told once, not a second time for the value that stands in its place.
     fn checked(
         &self,
         workspace: &WorkspaceId,
+        source: AgentSource,
         id: Option<&AgentId>,
         fields: &AgentFields,
         unread: Vec<FieldProblem>,
     ) -> AgentCheck {
-        let source = AgentSource::Database;
-        let checker =
-            Checker { agents: &self.parts.agents, catalog: &self.parts.catalog, workspace, id, source };
-        check::after(unread, checker.check(fields))
+        let listed = self.parts.agents.list(workspace);
+        check::after(unread, self.checker(workspace, &listed, source, id).check(fields))
+    }
+
+    fn checker<'a>(
+        &'a self,
+        workspace: &'a WorkspaceId,
+        listed: &'a [Listed],
+        source: AgentSource,
+        id: Option<&'a AgentId>,
+    ) -> Checker<'a> {
+        let (agents, catalog) = (&*self.parts.agents, &*self.parts.catalog);
+        Checker { agents, listed, catalog, workspace, id, source }
     }
 
     fn show_record(&self, workspace: &WorkspaceId, record: DefinitionRecord) -> AgentInfo {
         let agent = std::sync::Arc::new(AgentDefinition::from_record(record));
-        let listed = self.parts.agents.list(workspace).into_iter().find(|one| one.agent.id == agent.id);
-        let unavailable = listed.and_then(|listed| listed.unavailable);
-        self.show_agent(workspace, &Listed { agent, unavailable })
+        let all = self.parts.agents.list(workspace);
+        let listed = all.iter().find(|one| one.agent.id == agent.id);
+        let unavailable = listed.and_then(|listed| listed.unavailable.clone());
+        self.show_agent(workspace, &all, &Listed { agent, unavailable })
     }
 
-    fn show_agent(&self, workspace: &WorkspaceId, listed: &Listed) -> AgentInfo {
-        let agent = &listed.agent;
+    /// `one` of `all` that the registry lists.
+    fn show_agent(&self, workspace: &WorkspaceId, all: &[Listed], one: &Listed) -> AgentInfo {
+        let agent = &one.agent;
         let fields = agent.fields();
         let own_model = || {
             let name = agent.model.as_ref()?.name();
             let wanted = models::Wanted { id: Some(&name), ..models::Wanted::default() };
             self.parts.catalog.resolve(&wanted, 0).err().map(|error| error.to_string())
         };
-        let reason = match (&listed.unavailable, agent.enabled) {
+        let reason = match (&one.unavailable, agent.enabled) {
             (Some(reason), _) => Some(reason.clone()),
             (None, false) => Some("it is switched off".to_owned()),
             (None, true) => own_model(),
         };
         let warnings = match agent.source {
-            AgentSource::Database => self.checked(workspace, agent.id.as_ref(), &fields, Vec::new()).warnings,
+            AgentSource::Database => {
+                self.checker(workspace, all, agent.source, agent.id.as_ref()).check(&fields).warnings
+            }
             AgentSource::System | AgentSource::File => Vec::new(),
         };
         AgentInfo {

@@ -48,14 +48,14 @@ pub struct EngineSettings {
     pub sub_agents: TreeLimits,
     /// Called around every agent's loop, in this order.
     pub hooks: Hooks,
-    /// Told of every session that changed, so that it can keep a folder of it.
-    pub mirror: Option<Arc<Mirror>>,
     /// When a conversation that becomes long is compacted.
     pub context: ContextSettings,
     /// Whether a chat is named by its model after the first answer.
     pub auto_title: bool,
     /// What the agents of a workspace may use, where that is limited.
     pub workspace_tools: WorkspaceTools,
+    /// Told of every session that changed, so that it can keep a folder of it.
+    pub mirror: Option<Arc<Mirror>>,
 }
 
 /// What the engine is made of; everything that differs between production and tests.

@@ -17,6 +17,7 @@ use crate::{
     dispatch::{Dispatch, Link},
     http::SetupError,
     model::Model,
+    params::{self, ParamProblem, Params, with_params},
     registry::{Adapter, ModelDefinition, ProviderDefinition, Registry},
     remote::settings::{PromptCache, ReasoningReplay},
     retry::Limits,
@@ -75,6 +76,8 @@ pub struct Wanted<'a> {
     pub source: Option<&'a str>,
     /// What the agent's definition says.
     pub agent: Option<&'a str>,
+    /// What the agent's model is asked with; for that model only.
+    pub params: Option<&'a Params>,
     /// The agent's own chain; the settings' chain when empty.
     pub fallback: &'a [String],
 }
@@ -154,12 +157,21 @@ impl Catalog {
         }
         let first = match (id, wanted.agent) {
             (Some(id), _) => self.link(id, wanted.source)?,
-            (None, Some(agent)) => self.link(agent, None)?,
+            (None, Some(agent)) => {
+                let link = self.link(agent, None)?;
+                Link { model: with_params(link.model, wanted.params.unwrap_or(&Params::new())), ..link }
+            }
             (None, None) => self.default.read().link.clone(),
         };
         // Who names a model gets that one or an error, never another.
         let others: Vec<Link> = if id.is_some() { Vec::new() } else { self.others(&first, wanted.fallback) };
         Ok(through_the_gate(first, others, lane))
+    }
+
+    /// What is wrong with parameters for a model; nothing when the model is not known.
+    pub fn param_problems(&self, name: &str, params: &Params) -> Vec<ParamProblem> {
+        let Ok((provider, model)) = self.find(name, None) else { return Vec::new() };
+        params::problems(name, provider.adapter(), provider.definition.model(model), params)
     }
 
     /// The chain behind `first`; what cannot be asked is left out.

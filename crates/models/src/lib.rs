@@ -16,6 +16,7 @@ pub mod model;
 mod mould;
 pub mod openai;
 pub mod openai_responses;
+pub mod params;
 pub mod registry;
 pub mod remote;
 pub mod retry;

@@ -9,7 +9,10 @@ use futures::stream::BoxStream;
 use protocol::{FinishReason, Price, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
 use serde_json::Value;
 
-use crate::remote::settings::{ReasoningReplay, WireFormat};
+use crate::{
+    params::Params,
+    remote::settings::{ReasoningReplay, WireFormat},
+};
 
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
@@ -64,6 +67,8 @@ pub struct ModelRequest {
     pub answer: Option<Arc<AnswerSchema>>,
     /// The same for all calls that begin alike, so that a provider finds what it has in its cache.
     pub cache_key: Option<String>,
+    /// Under our names, see [`crate::params`]; what the model has no word for is left out.
+    pub params: Arc<Params>,
     /// What [`Model::write_ahead`] wrote of the first messages.
     pub written: Option<Arc<Written>>,
     pub purpose: Purpose,

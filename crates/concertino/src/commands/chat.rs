@@ -4,7 +4,7 @@
 //! Exit codes: 0 done, 1 error, 3 a question waits for an answer, 130 stopped.
 
 mod approve;
-mod client;
+pub(super) mod client;
 mod edit;
 mod follow;
 mod look;
@@ -126,7 +126,7 @@ fn message(arguments: &ChatArguments) -> Result<Option<String>> {
 }
 
 /// The token of the data folder goes to this machine only: another server must not learn it.
-fn token(config: &Config, given: Option<String>, url: &str) -> Result<Option<String>> {
+pub(super) fn token(config: &Config, given: Option<String>, url: &str) -> Result<Option<String>> {
     if let Some(token) = given.or_else(|| config.token.clone()) {
         return Ok(Some(token));
     }

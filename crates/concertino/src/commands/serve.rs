@@ -3,7 +3,7 @@
 use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
-use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock, transcript::Mirror};
+use engine::{SystemClock, transcript::Mirror};
 use models::{Catalog, catalog::Standing};
 use protocol::{Clock, PrincipalId, WorkspaceId};
 use server::{Auth, ServerSettings, ServerState};
@@ -15,7 +15,7 @@ use crate::{
     config::Config,
     data_dir::{DataDir, digest},
     lifecycle::end_requested,
-    model_choice,
+    model_choice, parts,
 };
 
 /// How long runs may go on after the process was asked to end; what is left is taken up at the next start.
@@ -29,23 +29,9 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let token = data.token(config)?;
     remember(&*store, &token).await?;
     let catalog = Arc::new(model_choice::catalog(&config.model, &data.providers())?);
-    let tools = tools::Registry::builtin(&config.tool_groups)?;
     let mirror = config.transcripts.clone().map(Mirror::new);
-    let engine = Engine::new(EngineParts {
-        store: Arc::clone(&store),
-        catalog: Arc::clone(&catalog),
-        tools,
-        clock: Arc::new(SystemClock),
-        ids: Arc::new(RandomIds),
-        settings: EngineSettings {
-            profile: config.profile,
-            mirror: mirror.clone(),
-            context: config.context,
-            auto_title: config.auto_title,
-            ..EngineSettings::default()
-        },
-    });
-    engine.load_agents().await.context("cannot read the agents of the database")?;
+    let engine =
+        parts::engine(config, &data, Arc::clone(&store), Arc::clone(&catalog), mirror.clone()).await?;
     let settings = ServerSettings {
         auth: config.auth,
         hosts: config.hosts.clone(),

@@ -9,7 +9,7 @@ use protocol::{
 };
 
 use super::{
-    AgentDefinition, AgentRegistry,
+    AgentDefinition, AgentRegistry, Listed,
     definition::{DYNAMIC, EVERYTHING},
     draft::problem,
     groups, prompt,
@@ -27,6 +27,8 @@ pub const MOST_DEFINITIONS: usize = 500;
 /// What a definition is checked against.
 pub struct Checker<'a> {
     pub agents: &'a AgentRegistry,
+    /// What the registry lists for the workspace.
+    pub listed: &'a [Listed],
     pub catalog: &'a Catalog,
     pub workspace: &'a WorkspaceId,
     /// The stored definition that this one replaces.
@@ -69,10 +71,11 @@ impl Checker<'_> {
     }
 
     fn taken(&self, path: &str, name: &str, fields: &AgentFields, checked: &mut AgentCheck) {
-        for listed in self.agents.list(self.workspace) {
-            let other = listed.agent;
+        for Listed { agent: other, .. } in self.listed {
             let is_itself = other.id.is_some() && other.id.as_ref() == self.id;
-            if is_itself || !other.is_called(name) {
+            // What a file says stands before what a workspace says.
+            let behind = self.source == AgentSource::File && other.source == AgentSource::Database;
+            if is_itself || behind || !other.is_called(name) {
                 continue;
             }
             let replaces = fields.kind == AgentKind::Main
@@ -149,6 +152,10 @@ impl Checker<'_> {
                 }
             }
             self.resolves("model", &model.name(), checked);
+            for wrong in self.catalog.param_problems(&model.name(), &model.params) {
+                let path = format!("model.params.{}", wrong.key);
+                checked.add(&path, "bad_param", wrong.message, wrong.fix);
+            }
         }
         for (at, name) in fields.fallback.iter().enumerate() {
             self.resolves(&format!("fallback[{at}]"), name, checked);
@@ -206,7 +213,7 @@ impl Checker<'_> {
                     format!("The group {group} has tools that do not exist here: {}.", missing.join(", "));
                 checked.add(&path, "unknown_tool", text, "Leave the group out, or name single tools.");
             }
-            let forbidden = tools.iter().filter(|tool| !self.agents.allows(self.workspace, tool));
+            let forbidden = tools.iter().filter(|tool| !self.may_name(tool));
             let forbidden: Vec<&str> = forbidden.copied().collect();
             if !forbidden.is_empty() {
                 let text =
@@ -214,6 +221,11 @@ impl Checker<'_> {
                 checked.add(&path, "tool_not_allowed", text, "Leave the group out, or name single tools.");
             }
         }
+    }
+
+    /// A file is for all workspaces: each offers what it may use.
+    fn may_name(&self, tool: &str) -> bool {
+        self.source != AgentSource::Database || self.agents.allows(self.workspace, tool)
     }
 
     fn tool(&self, path: &str, key: &str, fields: &AgentFields, checked: &mut AgentCheck) {
@@ -228,7 +240,7 @@ impl Checker<'_> {
         } else if !self.agents.exists(key) {
             let text = format!("There is no tool named \"{key}\".");
             checked.add(path, "unknown_tool", text, known("tools", key, &nameable));
-        } else if !self.agents.allows(self.workspace, key) {
+        } else if !self.may_name(key) {
             let text = format!("This workspace may not use the tool {key}.");
             checked.add(path, "tool_not_allowed", text, known("tools", key, &nameable));
         } else if !fields.modes.is_empty()
@@ -257,8 +269,8 @@ impl Checker<'_> {
                 continue;
             }
             let Some(sub) = self.agents.look_up(self.workspace, AgentKind::Sub, name) else {
-                let listed = self.agents.list(self.workspace);
-                let names: Vec<&str> = listed
+                let names: Vec<&str> = self
+                    .listed
                     .iter()
                     .filter(|one| one.agent.kind == AgentKind::Sub)
                     .map(|one| one.agent.name.as_str())
@@ -295,11 +307,12 @@ impl Checker<'_> {
             return;
         }
         let agent = AgentDefinition::from_fields(fields.clone(), self.source);
-        for caller in self.agents.own(self.workspace) {
-            if caller.id.as_ref() == self.id || !caller.may_call(&agent) {
+        for Listed { agent: caller, .. } in self.listed {
+            let is_itself = caller.id.is_some() && caller.id.as_ref() == self.id;
+            if is_itself || caller.source == AgentSource::System || !caller.may_call(&agent) {
                 continue;
             }
-            for key in self.agents.beyond(&caller, &agent) {
+            for key in self.agents.beyond(caller, &agent) {
                 let at = fields.tool_keys.iter().position(|own| *own == key);
                 let path = at.map_or_else(|| "groups".to_owned(), |at| format!("toolKeys[{at}]"));
                 let text = format!("\"{}\" may call this agent and does not have {key} itself.", caller.name);

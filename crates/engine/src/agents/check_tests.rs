@@ -32,7 +32,8 @@ fn check(agents: &AgentRegistry, workspace: &WorkspaceId, fields: &AgentFields) 
     let catalog = Catalog::of(Arc::new(Scripted::new([])));
     let id = AgentId::new(format!("agt_{}", fields.name));
     let source = AgentSource::Database;
-    Checker { agents, catalog: &catalog, workspace, id: Some(&id), source }.check(fields)
+    let listed = agents.list(workspace);
+    Checker { agents, listed: &listed, catalog: &catalog, workspace, id: Some(&id), source }.check(fields)
 }
 
 fn found(problems: &[FieldProblem]) -> Vec<(&str, &str)> {

@@ -182,7 +182,13 @@ pub(super) fn problem(
     message: impl Into<String>,
     fix: impl Into<String>,
 ) -> FieldProblem {
-    FieldProblem { path: path.to_owned(), code: code.to_owned(), message: message.into(), fix: fix.into() }
+    FieldProblem {
+        path: path.to_owned(),
+        code: code.to_owned(),
+        line: None,
+        message: message.into(),
+        fix: fix.into(),
+    }
 }
 
 #[cfg(test)]

@@ -160,13 +160,17 @@ fn callable(agent: &AgentDefinition, scene: Scene<'_>, agents: &AgentRegistry) -
             continue;
         }
         let subs = match name.as_str() {
-            EVERYTHING => agents.callable_own(scene.workspace),
+            EVERYTHING => {
+                let mut own = agents.callable_own(scene.workspace);
+                own.retain(|sub| sub.name != agent.name);
+                own
+            }
             name => agents.sub(scene.workspace, name).into_iter().collect(),
         };
         for sub in subs {
             let known = callable.iter().any(|(known, _)| *known == sub.name);
             let may = sub.source != AgentSource::Database || agents.beyond(agent, &sub).is_empty();
-            if !known && may && sub.name != agent.name && sub.fits(scene.mode, scene.page) {
+            if !known && may && sub.fits(scene.mode, scene.page) {
                 callable.push((sub.name.clone(), sub.description.clone()));
             }
         }

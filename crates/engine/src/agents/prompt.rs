@@ -80,7 +80,7 @@ pub(super) fn problems(path: &str, template: &str) -> Vec<FieldProblem> {
         Err(error) => {
             let text = format!("{path} is not a template that can be read: {}.", told(&error));
             let fix = "Close every {{ and {%, or write {{ '{{' }} for the letters themselves.";
-            return vec![problem(path, "bad_template", text, fix)];
+            return vec![FieldProblem { line: error.line(), ..problem(path, "bad_template", text, fix) }];
         }
     };
     let names: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
@@ -94,12 +94,8 @@ pub(super) fn problems(path: &str, template: &str) -> Vec<FieldProblem> {
             let text = format!("{path} uses the variable {name} in line {line}, which does not exist.");
             let meant = tools::names::resolve(name, names.iter().copied());
             let meant = meant.map_or(String::new(), |meant| format!("Did you mean {meant}? "));
-            problem(
-                path,
-                "unknown_variable",
-                text,
-                format!("{meant}The variables are: {}.", names.join(", ")),
-            )
+            let fix = format!("{meant}The variables are: {}.", names.join(", "));
+            FieldProblem { line: Some(line), ..problem(path, "unknown_variable", text, fix) }
         })
         .collect();
     if problems.is_empty() {

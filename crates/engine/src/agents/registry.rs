@@ -3,7 +3,10 @@
 //! A name is looked up in that order of strength for its kind: a person's main agent replaces the built-in one of
 //! the same name; a built-in sub-agent stands before a file's, a file's before a workspace's.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use parking_lot::RwLock;
 use protocol::{AgentKind, AgentSource, WorkspaceId};
@@ -136,12 +139,13 @@ impl AgentRegistry {
     /// All agents of a workspace, strongest first, each name once.
     pub fn list(&self, workspace: &WorkspaceId) -> Vec<Listed> {
         let mut listed: Vec<Listed> = Vec::new();
-        for agent in
-            self.all(workspace, AgentKind::Main).into_iter().chain(self.all(workspace, AgentKind::Sub))
-        {
-            if !listed.iter().any(|one| one.agent.name == agent.name && one.agent.kind == agent.kind) {
-                let unavailable = self.unavailable(workspace, &agent);
-                listed.push(Listed { agent, unavailable });
+        for kind in [AgentKind::Main, AgentKind::Sub] {
+            let mut known: HashSet<String> = HashSet::new();
+            for agent in self.all(workspace, kind) {
+                if known.insert(agent.name.clone()) {
+                    let unavailable = self.unavailable(workspace, &agent);
+                    listed.push(Listed { agent, unavailable });
+                }
             }
         }
         listed

@@ -4,10 +4,13 @@
 
 use std::sync::Arc;
 
-use protocol::{AgentKind, BudgetLimits, ModelChoice, ToolGroup};
-use serde::Deserialize;
+use protocol::AgentSource;
+use serde_json::{Map, Value};
 
-use super::definition::AgentDefinition;
+use super::{
+    AgentDefinition, draft,
+    file::{self, Form, Unreadable},
+};
 
 struct Folder {
     name: &'static str,
@@ -49,92 +52,58 @@ static FOLDERS: [Folder; 15] = folders![
     "test-approval",
 ];
 
-/// An agent as a TOML file says it; what is absent has the usual value.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AgentToml {
-    #[serde(default = "sub")]
-    kind: AgentKind,
-    name: Option<String>,
-    display_name: Option<String>,
-    #[serde(default)]
-    description: String,
-    #[serde(default)]
-    aliases: Vec<String>,
-    prompt: Option<String>,
-    prompt_zh: Option<String>,
-    model: Option<ModelChoice>,
-    #[serde(default)]
-    fallback: Vec<String>,
-    #[serde(default)]
-    tools: Vec<String>,
-    #[serde(default)]
-    groups: Vec<String>,
-    #[serde(default)]
-    tool_groups: Vec<ToolGroup>,
-    #[serde(default)]
-    allowed_sub_agents: Vec<String>,
-    max_depth: Option<u32>,
-    max_steps: Option<u32>,
-    budget: Option<BudgetLimits>,
-    auto_broadcast: Option<bool>,
-    #[serde(default)]
-    modes: Vec<String>,
-    #[serde(default)]
-    page_ids: Vec<String>,
-    enabled: Option<bool>,
-}
-
-fn sub() -> AgentKind {
-    AgentKind::Sub
-}
-
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
     #[error("the agent `{0}` cannot be read: {1}")]
-    Toml(String, String),
+    Unreadable(String, String),
     #[error("the agent `{0}` has no prompt: write it into prompt.md, or as `prompt` into the file")]
     NoPrompt(String),
 }
 
+/// The definition in an `agent.toml`, with what stands beside it in its folder: the name and the prompts.
+pub fn body(
+    name: &str,
+    toml: &str,
+    prompt: Option<&str>,
+    chinese: Option<&str>,
+) -> Result<Map<String, Value>, Unreadable> {
+    let mut body =
+        file::bodies(Form::Toml, toml)?.into_iter().map(|(_, body)| body).next().unwrap_or_default();
+    body.entry("name").or_insert_with(|| name.into());
+    for (field, text) in [("systemPrompt", prompt), ("systemPromptZh", chinese)] {
+        let text = text.map(str::trim).filter(|text| !text.is_empty());
+        if let Some(text) = text.filter(|_| !body.contains_key(field)) {
+            body.insert(field.to_owned(), text.into());
+        }
+    }
+    Ok(body)
+}
+
 /// Reads one agent; `name` is that of its folder or file.
-pub fn read(name: &str, toml: &str, prompt: Option<&str>) -> Result<AgentDefinition, TemplateError> {
-    let raw: AgentToml = toml::from_str(toml)
-        .map_err(|error| TemplateError::Toml(name.to_owned(), error.message().to_owned()))?;
-    let prompt = raw.prompt.as_deref().or(prompt).map(str::trim).filter(|prompt| !prompt.is_empty());
-    let prompt = prompt.ok_or_else(|| TemplateError::NoPrompt(name.to_owned()))?;
-    let usual = AgentDefinition::bare(raw.kind, raw.name.as_deref().unwrap_or(name), prompt);
-    Ok(AgentDefinition {
-        display_name: raw.display_name.unwrap_or_else(|| usual.display_name.clone()),
-        description: raw.description,
-        aliases: raw.aliases,
-        prompt_zh: raw.prompt_zh,
-        model: raw.model,
-        fallback: raw.fallback,
-        tools: raw.tools,
-        groups: raw.groups,
-        tool_groups: raw.tool_groups,
-        allowed_sub_agents: raw.allowed_sub_agents,
-        max_depth: raw.max_depth.unwrap_or(usual.max_depth),
-        max_steps: raw.max_steps.unwrap_or(usual.max_steps),
-        budget: raw.budget.unwrap_or(usual.budget),
-        auto_broadcast: raw.auto_broadcast.unwrap_or(true),
-        modes: raw.modes,
-        page_ids: raw.page_ids,
-        enabled: raw.enabled.unwrap_or(true),
-        ..usual
-    })
+pub fn read(
+    name: &str,
+    toml: &str,
+    prompt: Option<&str>,
+    chinese: Option<&str>,
+) -> Result<AgentDefinition, TemplateError> {
+    let unreadable = |text: String| TemplateError::Unreadable(name.to_owned(), text);
+    let body = body(name, toml, prompt, chinese).map_err(|error| unreadable(error.to_string()))?;
+    if !body.contains_key("systemPrompt") {
+        return Err(TemplateError::NoPrompt(name.to_owned()));
+    }
+    let draft = draft::whole(&body);
+    match draft.problems.first() {
+        None => Ok(AgentDefinition::from_fields(draft.fields, AgentSource::System)),
+        Some(first) => Err(unreadable(format!("{} {}", first.message, first.fix))),
+    }
 }
 
 /// The agents of the program. One that cannot be read is a defect of the build, told in the log.
 pub(super) fn builtin() -> Vec<Arc<AgentDefinition>> {
     FOLDERS
         .iter()
-        .filter_map(|folder| match read(folder.name, folder.toml, Some(folder.prompt)) {
-            Ok(mut agent) => {
-                agent.prompt_zh = folder.chinese.map(|text| text.trim().to_owned());
-                Some(Arc::new(agent))
-            }
+        .filter_map(|folder| match read(folder.name, folder.toml, Some(folder.prompt), folder.chinese) {
+            Ok(agent) => Some(Arc::new(agent)),
             Err(error) => {
                 tracing::error!(%error, "a built-in agent is left out");
                 None
@@ -145,6 +114,8 @@ pub(super) fn builtin() -> Vec<Arc<AgentDefinition>> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::AgentKind;
+
     use super::*;
 
     /// A word or a Chinese character and a half is about a token; this counts more, never less.
@@ -167,12 +138,16 @@ mod tests {
 
     #[test]
     fn a_file_says_what_differs_from_the_usual() {
-        let agent =
-            read("tiny", "displayName = \"Tiny\"\ntools = [\"time-now\"]\nprompt = \"Be brief.\"", None);
+        let agent = read(
+            "tiny",
+            "displayName = \"Tiny\"\ntools = [\"time-now\"]\nprompt = \"Be brief.\"",
+            None,
+            None,
+        );
         let agent = agent.unwrap();
         assert_eq!((agent.name.as_str(), agent.kind, agent.max_steps), ("tiny", AgentKind::Sub, 20));
-        let error = read("tiny", "tool = []", Some("p")).unwrap_err().to_string();
+        let error = read("tiny", "tool = []", Some("p"), None).unwrap_err().to_string();
         assert!(error.contains("tiny") && error.contains("tool"), "{error}");
-        assert!(read("tiny", "", None).unwrap_err().to_string().contains("prompt"));
+        assert!(read("tiny", "", None, None).unwrap_err().to_string().contains("prompt"));
     }
 }

@@ -201,6 +201,8 @@ fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints:
         tools: inline::equipped(run, frame),
         answer: None,
         cache_key: writer.log().key().map(|session| format!("concertino-session-{}", session.0)),
+        // The model itself knows what it is asked with.
+        params: Arc::default(),
         written: run.written.clone(),
         purpose: Purpose::Answer,
     };

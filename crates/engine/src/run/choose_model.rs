@@ -28,6 +28,7 @@ pub(crate) fn choose_model(
         id: options.chat_model_id.as_deref(),
         source: options.chat_model_source.as_deref(),
         agent: own.as_deref(),
+        params: agent.model.as_ref().map(|model| &model.params),
         fallback: &agent.fallback,
     };
     catalog.resolve(&wanted, lane(session))

@@ -15,7 +15,7 @@ use crate::{
     http::{self, Client, SetupError},
     registry::{
         ProviderDefinition,
-        adapter::{self, Access},
+        adapter::{self, Access, Adapter},
     },
     schedule::{Gate, GateLoad},
 };
@@ -90,6 +90,14 @@ impl Provider {
         self.remote.as_ref().is_some_and(|remote| remote.address_variable.is_some())
     }
 
+    /// The wire format it is spoken to in.
+    pub fn adapter(&self) -> Adapter {
+        match (self.is_own_server(), self.definition.own_server_adapter) {
+            (true, Some(adapter)) => adapter,
+            _ => self.definition.adapter,
+        }
+    }
+
     pub fn key_variable(&self) -> Option<&str> {
         self.remote.as_ref()?.key_variable.as_deref()
     }
@@ -160,10 +168,7 @@ impl Provider {
         let definition = &self.definition;
         let nowhere = || SetupError::BadUrl(definition.label.clone());
         let base_url = remote.base_url.clone().ok_or_else(nowhere)?;
-        let adapter = match (remote.address_variable.is_some(), definition.own_server_adapter) {
-            (true, Some(adapter)) => adapter,
-            _ => definition.adapter,
-        };
+        let adapter = self.adapter();
         let access = Access { adapter, base_url: &base_url, api_key: remote.key.as_deref() };
         let model_of_adapter = adapter::build(definition, model, &access, self.client(remote)?)?;
         let facts = Facts {

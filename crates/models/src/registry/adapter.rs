@@ -6,6 +6,7 @@ use super::ProviderDefinition;
 use crate::{
     http::{Client, SetupError},
     model::Model,
+    params,
     remote::{RemoteModel, settings::ModelSettings},
 };
 
@@ -29,6 +30,7 @@ pub fn build(
         api_key: access.api_key.map(str::to_owned),
         headers: provider.headers.clone(),
         body: provider.body.clone(),
+        params: provider.model(model).map(params::always).unwrap_or_default(),
         // A limit in a file is what the model can do; only a format that insists on one is told.
         max_output_tokens: match access.adapter {
             Adapter::Anthropic => provider.model(model).and_then(|model| model.output_limit),

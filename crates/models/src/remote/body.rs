@@ -9,6 +9,7 @@ use crate::{
     anthropic, gemini,
     model::{ModelMessage, ModelRequest, Written},
     openai, openai_responses,
+    params::{self, Params},
 };
 
 /// What the writers of all wire formats need to know about the model.
@@ -19,6 +20,7 @@ pub struct Writing {
     pub prompt_cache: PromptCache,
     pub reasoning_replay: ReasoningReplay,
     extra: Map<String, Value>,
+    params: Params,
 }
 
 impl Writing {
@@ -29,6 +31,7 @@ impl Writing {
             prompt_cache: settings.prompt_cache,
             reasoning_replay: settings.reasoning_replay,
             extra: settings.body,
+            params: settings.params,
         }
     }
 
@@ -44,7 +47,13 @@ impl Writing {
             WireFormat::Anthropic => anthropic::request::body(self, request),
             WireFormat::Google => gemini::request::body(self, request),
         }?;
-        if self.extra.is_empty() { Ok(body) } else { overlay(&body, &self.extra) }
+        let body = if self.extra.is_empty() { body } else { overlay(&body, &self.extra)? };
+        if self.params.is_empty() && request.params.is_empty() {
+            return Ok(body);
+        }
+        let mut chosen = self.params.clone();
+        chosen.extend(request.params.iter().map(|(key, value)| (key.clone(), value.clone())));
+        overlay(&body, &params::fields(format, &chosen, self.max_output_tokens))
     }
 
     /// The first messages of a body, where they are the same whatever follows.

@@ -9,7 +9,7 @@ use super::{
     body::Writing,
     settings::{ModelSettings, WireFormat},
 };
-use crate::model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, Purpose, UserContent};
+use crate::model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, UserContent};
 
 /// What each provider attached to the reasoning and to the first call; every writer must take only its own.
 pub struct Attached {
@@ -76,8 +76,7 @@ pub fn conversation(attached: Attached) -> ModelRequest {
         .into(),
         answer: Some(Arc::new(AnswerSchema { name: "plan".to_owned(), schema: json!({ "type": "array" }) })),
         cache_key: Some("session-1".to_owned()),
-        purpose: Purpose::Answer,
-        written: None,
+        ..ModelRequest::default()
     }
 }
 

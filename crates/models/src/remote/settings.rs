@@ -7,7 +7,7 @@ use protocol::Price;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::retry::Limits;
+use crate::{params::Params, retry::Limits};
 
 /// The language a server speaks; the name is what provider files call the adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -84,6 +84,8 @@ pub struct ModelSettings {
     pub headers: Vec<(String, String)>,
     /// Laid over the body of every call, object by object: what no other setting has a word for.
     pub body: Map<String, Value>,
+    /// Parameters of every call, under our names; those of a request lie over them.
+    pub params: Params,
     /// The longest answer. Anthropic insists on one, so it has a default there.
     pub max_output_tokens: Option<u32>,
     pub prompt_cache: PromptCache,
@@ -105,6 +107,7 @@ impl ModelSettings {
             model: model.into(),
             headers: Vec::new(),
             body: Map::new(),
+            params: Params::new(),
             max_output_tokens: None,
             prompt_cache: PromptCache::default(),
             reasoning_replay: ReasoningReplay::default(),

@@ -102,6 +102,9 @@ pub struct FieldProblem {
     pub path: String,
     /// In lower snake case, as in `unknown_tool`.
     pub code: String,
+    /// The line, where the field is a text of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
     /// What is wrong.
     pub message: String,
     /// What to do.

@@ -9,7 +9,7 @@ use axum::{
 };
 use engine::{AgentChange, Defined, Principal};
 use protocol::{
-    AgentId, ErrorCode,
+    AgentId, AgentSource, ErrorCode,
     wire::agents::{AgentInfo, AgentList, FieldProblem},
 };
 use serde::Deserialize;
@@ -52,7 +52,10 @@ pub(crate) async fn define(
     match trial.check.as_deref() {
         None | Some("false") => {}
         Some("true") => {
-            return Ok(Json(state.engine.check_agent(&principal.workspace, &object)).into_response());
+            return Ok(Json(
+                state.engine.check_agent(&principal.workspace, AgentSource::Database, &object).1,
+            )
+            .into_response());
         }
         Some(_) => return Err(ApiError::invalid("check must be true or false.")),
     }
@@ -102,7 +105,8 @@ async fn change(
     let version = version.ok_or_else(|| {
         let fix = "Send the version of the definition that you have seen.".to_owned();
         let (path, code) = ("version".to_owned(), "missing".to_owned());
-        let problem = FieldProblem { path, code, message: "The version is missing.".to_owned(), fix };
+        let problem =
+            FieldProblem { path, code, line: None, message: "The version is missing.".to_owned(), fix };
         ApiError::new(ErrorCode::InvalidAgent, "version: send the version that you have seen.")
             .with_problems(vec![problem])
     })?;

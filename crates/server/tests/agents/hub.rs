@@ -168,6 +168,7 @@ async fn item_112_with_auto_broadcast_off_only_what_a_person_says_reaches_all() 
     let mut main = AgentDefinition::bare(AgentKind::Main, "general", "main");
     main.auto_broadcast = false;
     main.allowed_sub_agents = vec!["a".to_owned(), "b".to_owned()];
+    main.tools = vec!["*".to_owned()];
     main.workspace = Some(here());
     define_with(&app, main, vec![sub("a", &[]), sub("b", &[])]);
     let mut turn = app.send("go").await;

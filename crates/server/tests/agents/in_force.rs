@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use testkit::{
     Scripted, TestApp, calls,
     models::ModelRequest,
-    protocol::{ErrorCode, WorkspaceId},
+    protocol::{AgentId, ErrorCode, WorkspaceId},
     says,
+    store::Definitions,
     tools::TestTool,
 };
 
@@ -34,7 +35,7 @@ fn helper(tools: &[&str]) -> Value {
 }
 
 #[tokio::test]
-async fn item_98_a_new_definition_is_valid_for_sub_agent_in_the_next_message() {
+async fn item_098_a_new_definition_is_valid_for_sub_agent_in_the_next_message() {
     let app = Cast::new()
         .with("before", [hands("c", "helper", "x"), says("not yet")])
         .with("now", [hands("d", "helper", "task"), says("helped")])
@@ -98,7 +99,7 @@ async fn a_main_agent_of_the_database_takes_the_place_of_the_programs() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_refused_with_the_reason() {
+async fn rule_7_1_a_definition_can_only_name_tools_of_the_registry() {
     let app = TestApp::scripted([]).await;
     let refused = app.caller.post_json("/api/agents", &helper(&["time-now", "time-nwo"])).await;
     refused.assert_problem(ErrorCode::InvalidAgent);
@@ -259,4 +260,100 @@ async fn a_sub_agent_whose_definition_is_gone_fails_and_its_caller_goes_on() {
     assert!(message.text().ends_with("without it then"), "{}", message.text());
     let frames = app.frames("chat").await;
     assert!(frames.iter().all(|frame| format!("{:?}", frame.status) == "Failed"), "{frames:?}");
+}
+
+#[tokio::test]
+async fn the_parameters_of_its_model_are_sent_with_every_call_and_to_no_other_model() {
+    let app = Cast::new()
+        .with("go", [hands("c", "precise", "count"), says("done")])
+        .with("count", [calls("t", "time-now", json!({})), says("three")])
+        .start()
+        .await;
+    let name = app.get("/api/about").await.json()["model"].as_str().unwrap().to_owned();
+    let (provider, model) = name.split_once('/').unwrap();
+    let mut definition = json!({
+        "name": "precise", "systemPrompt": "You count.", "toolKeys": ["time-now"],
+        "model": { "provider": provider, "modelId": model, "params": { "temperature": 0.2, "colour": "red" } },
+    });
+    let refused = app.caller.post_json("/api/agents", &definition).await.json();
+    assert_eq!(refused["problems"][0]["path"], "model.params.colour");
+    assert!(refused["problems"][0]["fix"].as_str().unwrap().contains("temperature"), "{refused}");
+    definition["model"]["params"] = json!({ "temperature": 0.2 });
+    define(&app, definition).await;
+    app.send("go").await.end().await;
+    for request in app.model.requests() {
+        let expected =
+            if &*request.system == "You count." { json!({ "temperature": 0.2 }) } else { json!({}) };
+        assert_eq!(json!(*request.params), expected, "{}", request.system);
+    }
+    assert_eq!(app.model.requests().iter().filter(|request| !request.params.is_empty()).count(), 2);
+    // Who chooses another model for the chat does not get parameters that were meant for this one.
+    let fields = json!({ "agentId": "precise", "chatModelId": name });
+    app.chat("other").send_with("hello", fields).await.end().await;
+    assert!(app.model.requests().pop().unwrap().params.is_empty());
+}
+
+#[tokio::test]
+async fn rule_5_2_definitions_of_the_database_pass_the_same_gate() {
+    let app = Cast::new()
+        .with("go", [hands("c", "first", "one"), says("ok")])
+        .with("one", [hands("d", "second", "two"), hands("e", "helper", "x"), says("x")])
+        .with("two", [hands("f", "first", "again"), hands("g", "third", "deeper"), says("y")])
+        .start()
+        .await;
+    let chain = [("third", json!([])), ("second", json!(["first", "third"])), ("first", json!(["second"]))];
+    for (name, calls) in chain {
+        let prompt = format!("You are {name}.");
+        let max_depth = if name == "first" { 1 } else { 4 };
+        define(
+            &app,
+            json!({ "name": name, "systemPrompt": prompt, "allowedSubAgents": calls, "maxDepth": max_depth }),
+        )
+        .await;
+    }
+    define(&app, helper(&[])).await;
+    app.send("go").await.end().await;
+    let code = |call: &str| told_json(&app, call)["error"]["code"].as_str().unwrap().to_owned();
+    assert_eq!(
+        (code("e"), code("f"), code("g")),
+        ("not_allowed".into(), "recursion".into(), "max_depth".into())
+    );
+    let paths: Vec<Value> = app
+        .frames("chat")
+        .await
+        .iter()
+        .filter_map(|frame| frame.body.clone())
+        .map(|body| serde_json::from_str::<Value>(&body).unwrap()["metadata"]["agent"]["path"].clone())
+        .collect();
+    assert_eq!(paths, [json!(["general", "first"]), json!(["general", "first", "second"])]);
+}
+
+#[tokio::test]
+async fn rule_7_3_an_agent_of_the_program_stands_before_a_definition() {
+    let app = TestApp::scripted([]).await;
+    for name in ["research", "agent_search", "BROWSER"] {
+        let refused =
+            app.caller.post_json("/api/agents", &json!({ "name": name, "systemPrompt": "p" })).await;
+        assert_eq!(refused.json()["problems"][0]["code"], "name_taken", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn rule_7_1_a_definition_whose_tools_are_gone_is_listed_with_the_reason_and_cannot_be_called() {
+    let app = Cast::new().with("go", [hands("c", "helper", "x"), says("ok")]).start().await;
+    let made = define(&app, helper(&["time-now"])).await;
+    let id = AgentId::new(made["id"].as_str().unwrap());
+    let mut stored = app.store.definition(&super::cast::here(), &id).await.unwrap().unwrap();
+    stored.fields.tool_keys.push("telegraph".to_owned());
+    stored.version = 2;
+    app.store.change_definition(stored, 1).await.unwrap();
+    let app = app.restart([hands("c", "helper", "x"), says("ok")]).await;
+    let shown = app.get("/api/agents/helper").await.json();
+    assert_eq!(
+        (&shown["available"], &shown["reason"]),
+        (&json!(false), &json!("the tool telegraph does not exist"))
+    );
+    assert_eq!(shown["effectiveTools"], json!(["time-now"]));
+    app.send("go").await.end().await;
+    assert_eq!(told_json(&app, "c")["error"]["code"], "unavailable");
 }

@@ -3,9 +3,15 @@
 use std::{fmt, time::Duration};
 
 use anyhow::{Context, Result, bail};
-use protocol::{UiMessage, wire::rest::SessionList};
+use protocol::{
+    UiMessage,
+    wire::{
+        agents::FieldProblem,
+        rest::{Problem, SessionList},
+    },
+};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url, redirect};
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::stream::ChunkStream;
@@ -26,7 +32,7 @@ pub(crate) enum ClientError {
     /// Nobody listens there.
     NoServer(String),
     /// The server said no, in a sentence.
-    Refused { status: StatusCode, code: String, sentence: String },
+    Refused { status: StatusCode, code: String, sentence: String, problems: Vec<FieldProblem> },
     /// The connection broke.
     Cut(String),
 }
@@ -126,6 +132,23 @@ impl Client {
         Ok(list.sessions.first().map(|session| session.id.to_string()))
     }
 
+    /// Any other route.
+    pub(crate) async fn call<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &[&str],
+        query: Option<&str>,
+        body: Option<&Value>,
+    ) -> Answer<T> {
+        let mut url = self.address(path);
+        url.set_query(query);
+        let mut request = self.request_at(method, url).timeout(ANSWER);
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        self.answer(request).await?.json().await.map_err(|error| self.failed(&error))
+    }
+
     fn address(&self, path: &[&str]) -> Url {
         let mut url = self.base.clone();
         url.set_query(None);
@@ -159,15 +182,15 @@ impl Client {
         };
         let (code, kind) = (header("x-error-code"), header("content-type"));
         let body = response.text().await.unwrap_or_default();
-        let sentence = if kind.contains("json") {
-            let problem: Value = serde_json::from_str(&body).unwrap_or_default();
-            problem.get("detail").and_then(Value::as_str).unwrap_or_default().to_owned()
+        let (sentence, problems) = if kind.contains("json") {
+            let problem: Option<Problem> = serde_json::from_str(&body).ok();
+            problem.map(|problem| (problem.detail, problem.problems)).unwrap_or_default()
         } else if kind.starts_with("text/plain") {
-            body
+            (body, Vec::new())
         } else {
-            String::new()
+            (String::new(), Vec::new())
         };
-        Err(ClientError::Refused { status, code, sentence })
+        Err(ClientError::Refused { status, code, sentence, problems })
     }
 
     fn failed(&self, error: &reqwest::Error) -> ClientError {

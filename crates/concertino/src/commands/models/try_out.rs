@@ -59,8 +59,6 @@ async fn ask(model: &dyn Model) -> Result<Answer, ModelError> {
     let request = ModelRequest {
         system: "This is a test of the connection.".into(),
         messages: vec![Arc::new(ModelMessage::User { content: vec![question] })],
-        tools: [].into(),
-        answer: None,
         ..ModelRequest::default()
     };
     let started = Instant::now();

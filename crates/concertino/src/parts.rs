@@ -1,0 +1,45 @@
+//! The engine as this process has it: the same for the server and for commands that work on the data folder.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock, transcript::Mirror};
+use models::Catalog;
+use store::Store;
+
+use crate::{agent_files, config::Config, data_dir::DataDir};
+
+pub(crate) async fn engine(
+    config: &Config,
+    data: &DataDir,
+    store: Arc<dyn Store>,
+    catalog: Arc<Catalog>,
+    mirror: Option<Arc<Mirror>>,
+) -> Result<Engine> {
+    let tools = tools::Registry::builtin(&config.tool_groups)?;
+    for (workspace, tool) in config.workspace_tools.named() {
+        if tools.get(tool).is_none() {
+            tracing::warn!(%workspace, tool, "workspace_tools names a tool that does not exist");
+        }
+    }
+    let engine = Engine::new(EngineParts {
+        store,
+        catalog,
+        tools,
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(RandomIds),
+        settings: EngineSettings {
+            profile: config.profile,
+            context: config.context,
+            auto_title: config.auto_title,
+            workspace_tools: config.workspace_tools.clone(),
+            mirror,
+            ..EngineSettings::default()
+        },
+    });
+    engine.load_agents().await.context("cannot read the agents of the database")?;
+    agent_files::load(&engine, &data.agents(), |mistake| {
+        eprintln!("{mistake} The agent is left out; `concertino agents check` tells more.");
+    })?;
+    Ok(engine)
+}
