@@ -24,8 +24,6 @@ pub enum FoldError {
     UnknownCall(&'static str, String),
     #[error("an answer to an unknown approval: {0}")]
     UnknownApproval(String),
-    #[error("{0}")]
-    BadHistory(String),
 }
 
 /// A message while its chunks arrive.

@@ -98,6 +98,7 @@ async fn load(store: &Arc<dyn Store>, record: &SessionRecord) -> Result<Transcri
         version: SessionFile::VERSION,
         id: record.id.clone(),
         title: record.title.clone(),
+        is_user_rename: record.is_titled,
         is_pin: !store.pinned(&[record.key]).await?.is_empty(),
         created_at: record.created_at,
         updated_at: record.updated_at,

@@ -89,7 +89,9 @@ async fn dress(place: &Import<'_>, key: SessionKey, session: &SessionFile) -> Re
     if store.session_by_key(key).await?.is_some_and(|record| record.unsettled) {
         store.settle_planted(key).await?;
     }
-    store.rename_session(key, session.title.clone()).await?;
+    if session.is_user_rename {
+        store.rename_session(key, session.title.clone()).await?;
+    }
     if session.is_pin {
         store.pin_session(key, Some(place.clock.now())).await?;
     }

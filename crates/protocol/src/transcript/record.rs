@@ -31,6 +31,9 @@ pub struct SessionFile {
     pub id: SessionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Somebody gave it its title; else it is the first words.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_user_rename: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_pin: bool,
     /// Of its first message, and of the last.

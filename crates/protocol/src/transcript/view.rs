@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::record::{Agent, AgentFile, Line, RunLine, SessionFile, Transcript};
+use super::{
+    record::{Agent, AgentFile, Line, RunLine, SessionFile, Transcript},
+    write::{Place, TranscriptError},
+};
 use crate::{
     event::{FrameParent, LogEntry, SessionEvent},
-    fold::{FoldError, MessageFold},
+    fold::MessageFold,
     id::{MessageId, MessageRef, SessionId},
     normalize::normalize,
     source::Timestamp,
@@ -17,12 +20,16 @@ use crate::{
 pub fn read_log(
     session: &SessionFile,
     log: impl IntoIterator<Item = LogEntry>,
-) -> Result<Transcript, FoldError> {
+) -> Result<Transcript, TranscriptError> {
     let mut view = View::default();
     for entry in log {
         view.take(entry)?;
     }
     Ok(view.finish(session.clone()))
+}
+
+fn unreadable(wrong: String) -> TranscriptError {
+    TranscriptError { place: Place::default(), wrong }
 }
 
 #[derive(Default)]
@@ -53,17 +60,18 @@ struct Work {
 }
 
 impl View {
-    fn take(&mut self, LogEntry { at, event, .. }: LogEntry) -> Result<(), FoldError> {
+    fn take(&mut self, LogEntry { at, event, .. }: LogEntry) -> Result<(), TranscriptError> {
         if let SessionEvent::FrameOpened { message, parent: Some(parent), .. } = &event {
             self.frames.push(message.clone());
             self.begin(message, None, Some(FrameParent::clone(parent)), at);
         }
         match &event {
             SessionEvent::HistoryPlanted { messages } => {
-                for message in messages.messages().map_err(FoldError::BadHistory)? {
-                    let reference = MessageRef::first(message.id.clone());
-                    let mut line = Line::bare(message, self.tail.replace(reference), at);
+                for message in messages.messages().map_err(unreadable)? {
+                    let id = message.id.clone();
+                    let mut line = Line::bare(message, self.tail.take(), at);
                     line.planted = true;
+                    self.tail = Some(MessageRef::first(id));
                     self.order.push(Spot::Line(Box::new(line)));
                 }
             }
@@ -84,7 +92,7 @@ impl View {
         }
         let Some(id) = event.message() else { return Ok(()) };
         let Some(work) = self.work.get_mut(id) else { return Ok(()) };
-        work.fold.event(&event)?;
+        work.fold.event(&event).map_err(|error| unreadable(error.to_string()))?;
         match event {
             SessionEvent::RunParked { .. } => (work.at_rest, work.line.ended_at) = (true, Some(at)),
             SessionEvent::RunResumed { .. } => {

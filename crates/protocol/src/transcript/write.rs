@@ -127,8 +127,14 @@ impl Writer {
             }
             before = Some(self.note(line, &place)?);
         }
-        let messages: Vec<_> = lines.iter().map(Line::message).collect();
-        let messages = Planted::of(&messages).map_err(|error| Place::of(&[], Some(1)).wrong(error))?;
+        let given: Vec<UiMessage> = lines.iter().map(Line::message).collect();
+        let place = Place::of(&[], Some(1));
+        let messages = Planted::of(&given).map_err(|wrong| place.clone().wrong(wrong))?;
+        let kept = messages.messages().map_err(|wrong| place.wrong(wrong))?;
+        if let Some(other) = kept.iter().zip(&given).position(|(kept, given)| kept != given) {
+            let wrong = "a planted message has text and files, and the origin \"client\" in its metadata";
+            return Err(Place::of(&[], Some(other + 1)).wrong(wrong));
+        }
         self.out.events.push((first.created_at, SessionEvent::HistoryPlanted { messages }));
         Ok(())
     }

@@ -282,7 +282,8 @@ async fn the_parameters_of_its_model_are_sent_with_every_call_and_to_no_other_mo
     define(&app, definition).await;
     app.send("go").await.end().await;
     for request in app.model.requests() {
-        let expected = if &*request.system == "You count." { json!({ "temperature": 0.2 }) } else { json!({}) };
+        let expected =
+            if &*request.system == "You count." { json!({ "temperature": 0.2 }) } else { json!({}) };
         assert_eq!(json!(*request.params), expected, "{}", request.system);
     }
     assert_eq!(app.model.requests().iter().filter(|request| !request.params.is_empty()).count(), 2);

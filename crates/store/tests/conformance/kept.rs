@@ -148,6 +148,36 @@ pub async fn the_end_of_a_branch_is_where_the_newest_children_lead(place: &Place
     }
 }
 
+pub async fn what_happened_elsewhere_keeps_its_times(place: &Place) {
+    let store = place.open();
+    let times = [5_i64, 5, 9, 2];
+    let events = vec![
+        accepted("u", 0, None),
+        started("m", MessageRef::first(id("u"))),
+        closed("m"),
+        ended("m", protocol::RunEnd::Finished),
+    ];
+    let entries: Vec<LogEntry> = (1..)
+        .zip(times.into_iter().zip(events))
+        .map(|(seq, (at, event))| LogEntry { seq, at: Timestamp(at), event })
+        .collect();
+    let append = Append {
+        target: SessionTarget::New { workspace: workspace(), id: SessionId::new("past") },
+        at: Timestamp(100),
+        rows: entries.iter().cloned().map(Row::Event).collect(),
+        messages: vec![assistant("m", "said long ago")],
+        high_water: 4,
+    };
+    let key = store.append_past(Arc::new(append.clone())).await.unwrap();
+    assert_eq!(store.read_log(key, 0, usize::MAX).await.unwrap(), entries);
+    assert_eq!(store.read_log(key, 2, usize::MAX).await.unwrap(), entries[2..]);
+    let record = store.session_by_key(key).await.unwrap().unwrap();
+    assert_eq!((record.created_at, record.message_count), (Timestamp(100), 2), "the session is new here");
+    let branch = store.branch(key, &MessageRef::first(id("m")), 10).await.unwrap();
+    assert_eq!(branch.iter().map(|one| one.created_at.0).collect::<Vec<_>>(), [5, 9]);
+    assert!(matches!(store.append_past(Arc::new(append)).await, Err(StoreError::Conflict)), "once");
+}
+
 fn granted(approval: &str, grant: &Grant) -> SessionEvent {
     SessionEvent::GrantGiven { message: id("m"), approval: ApprovalId::new(approval), grant: grant.clone() }
 }
@@ -188,34 +218,4 @@ pub async fn what_a_person_allowed_and_changed_is_kept_with_their_answer(place: 
         let edits: Vec<_> = asked.into_iter().map(|asked| asked.edited).collect();
         assert_eq!(edits, [Some(input.clone()), None]);
     }
-}
-
-pub async fn what_happened_elsewhere_keeps_its_times(place: &Place) {
-    let store = place.open();
-    let times = [5_i64, 5, 9, 2];
-    let events = vec![
-        accepted("u", 0, None),
-        started("m", MessageRef::first(id("u"))),
-        closed("m"),
-        ended("m", protocol::RunEnd::Finished),
-    ];
-    let entries: Vec<LogEntry> = (1..)
-        .zip(times.into_iter().zip(events))
-        .map(|(seq, (at, event))| LogEntry { seq, at: Timestamp(at), event })
-        .collect();
-    let append = Append {
-        target: SessionTarget::New { workspace: workspace(), id: SessionId::new("past") },
-        at: Timestamp(100),
-        rows: entries.iter().cloned().map(Row::Event).collect(),
-        messages: vec![assistant("m", "said long ago")],
-        high_water: 4,
-    };
-    let key = store.append_past(Arc::new(append.clone())).await.unwrap();
-    assert_eq!(store.read_log(key, 0, usize::MAX).await.unwrap(), entries);
-    assert_eq!(store.read_log(key, 2, usize::MAX).await.unwrap(), entries[2..]);
-    let record = store.session_by_key(key).await.unwrap().unwrap();
-    assert_eq!((record.created_at, record.message_count), (Timestamp(100), 2), "the session is new here");
-    let branch = store.branch(key, &MessageRef::first(id("m")), 10).await.unwrap();
-    assert_eq!(branch.iter().map(|one| one.created_at.0).collect::<Vec<_>>(), [5, 9]);
-    assert!(matches!(store.append_past(Arc::new(append)).await, Err(StoreError::Conflict)), "once");
 }
