@@ -22,7 +22,8 @@ pub enum Name {
     Faults,
     /// A run dropped and resumed at every event, by our fold and by the real clients
     Resume,
-    /// Two hundred random trees of agents against a simple reference, and two hundred stops at any moment
+    /// Two hundred random trees of agents against a simple reference, two hundred stops and kills at any moment, the
+    /// heap of two hundred agents, two hundred chats written to folders and read back
     Agents,
     /// 10,000 messages beside 10, 10,000 sessions beside 100: the same cost
     Flat,
@@ -95,12 +96,20 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Agents => steps.run("agents", |notes| {
+            let given =
+                |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.to_owned());
             let mut tests = cargo(project);
-            tests.args(["test", "--package", "server", "--test", "agents", "--", "--nocapture"]);
-            for name in ["AGENT_TREES", "AGENT_STOPS"] {
-                tests.env(name, std::env::var(name).unwrap_or_else(|_| "200".to_owned()));
+            tests.args(["test", "--package", "server", "--test", "agents", "--test", "agent_heap"]);
+            tests.args(["--test", "transcripts"]);
+            tests.args(["--", "--nocapture", "--test-threads", "1"]);
+            for name in ["AGENT_TREES", "AGENT_STOPS", "AGENT_HEAP", "TRANSCRIPTS"] {
+                tests.env(name, given(name, "200"));
             }
-            rust_tests::run_counted(&mut tests, notes)
+            tests.env("AGENT_WORDS", given("AGENT_WORDS", "1000"));
+            rust_tests::run_counted(&mut tests, notes)?;
+            let mut kills = release_test(project, "agent_kills");
+            kills.env("AGENT_KILLS", given("AGENT_KILLS", "200"));
+            rust_tests::run_counted(&mut kills, notes)
         }),
         Name::Flat => steps.run("flat", |notes| {
             let mut tests = release_test(project, "flat");

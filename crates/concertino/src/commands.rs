@@ -7,4 +7,5 @@ pub(crate) mod link;
 pub(crate) mod models;
 pub(crate) mod serve;
 pub(crate) mod token;
+pub(crate) mod transcript;
 pub(crate) mod usage;

@@ -41,6 +41,7 @@ pub(crate) struct Flags {
 struct File {
     listen: Option<String>,
     data_dir: Option<PathBuf>,
+    transcripts: Option<PathBuf>,
     model: Option<String>,
     fallback: Option<Vec<String>>,
     discover: Option<bool>,
@@ -63,6 +64,8 @@ struct File {
 pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) data_dir: PathBuf,
+    /// Where a folder of every session is kept up to date.
+    pub(crate) transcripts: Option<PathBuf>,
     pub(crate) auth: Auth,
     /// A token given from outside instead of the one in the data directory.
     pub(crate) token: Option<String>,
@@ -160,6 +163,7 @@ impl Config {
         Ok(Self {
             listen,
             data_dir,
+            transcripts: ours("TRANSCRIPTS").map(PathBuf::from).or(file.transcripts),
             auth,
             token: ours("TOKEN").or(file.token),
             tool_groups: tools::Group::parse_list(&groups)?,

@@ -44,6 +44,10 @@ enum Command {
     /// Add, list or remove access tokens.
     #[command(subcommand)]
     Token(commands::token::TokenCommand),
+    /// Write a chat to a folder, with its sub-agents and files.
+    Export(commands::transcript::ExportArguments),
+    /// Read a chat from a folder.
+    Import(commands::transcript::ImportArguments),
     /// Show what model calls used and cost.
     Usage(commands::usage::UsageArguments),
 }
@@ -62,6 +66,8 @@ fn main() -> ExitCode {
                 Command::Doctor => commands::doctor::doctor(&config).await,
                 Command::Link => commands::link::link(&config),
                 Command::Token(command) => commands::token::token(&config, command).await,
+                Command::Export(arguments) => commands::transcript::export(&config, arguments).await,
+                Command::Import(arguments) => commands::transcript::import(&config, arguments).await,
                 Command::Usage(arguments) => commands::usage::usage(&config, arguments).await,
             }
         });

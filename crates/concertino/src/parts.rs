@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock};
+use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock, transcript::Mirror};
 use models::Catalog;
 use store::Store;
 
@@ -14,6 +14,7 @@ pub(crate) async fn engine(
     data: &DataDir,
     store: Arc<dyn Store>,
     catalog: Arc<Catalog>,
+    mirror: Option<Arc<Mirror>>,
 ) -> Result<Engine> {
     let tools = tools::Registry::builtin(&config.tool_groups)?;
     for (workspace, tool) in config.workspace_tools.named() {
@@ -32,6 +33,7 @@ pub(crate) async fn engine(
             context: config.context,
             auto_title: config.auto_title,
             workspace_tools: config.workspace_tools.clone(),
+            mirror,
             ..EngineSettings::default()
         },
     });

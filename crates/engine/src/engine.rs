@@ -7,9 +7,8 @@ use models::{
     catalog::list::{Filter, ModelList},
 };
 use protocol::{
-    ApprovalId, Clock, IdSource, MessageId, MessageRef, PrincipalId, Seq, SessionId, Timestamp, ToolSpec,
-    UiMessage, WorkspaceId,
-    interaction::Interaction,
+    Clock, IdSource, MessageId, MessageRef, PrincipalId, Seq, SessionId, Timestamp, ToolSpec, UiMessage,
+    WorkspaceId,
     wire::{
         chat::Profile,
         rest::{SessionInfo, SessionList, SessionStatus},
@@ -33,9 +32,10 @@ use crate::{
         flush::Flusher,
         following::Following,
         registry::{Registry, SessionLoad},
-        request::{Decision, SendRequest},
+        request::SendRequest,
         subscribe::Viewer,
     },
+    transcript::Mirror,
     usage::{self, UsageRequest},
 };
 
@@ -53,6 +53,8 @@ pub struct EngineSettings {
     pub auto_title: bool,
     /// What the agents of a workspace may use, where that is limited.
     pub workspace_tools: WorkspaceTools,
+    /// Told of every session that changed, so that it can keep a folder of it.
+    pub mirror: Option<Arc<Mirror>>,
 }
 
 /// What the engine is made of; everything that differs between production and tests.
@@ -85,6 +87,15 @@ pub(crate) struct Parts {
     pub(crate) ending: CancellationToken,
     /// Parent of every run's token.
     pub(crate) runs: CancellationToken,
+}
+
+impl Parts {
+    /// Something of this session is other than it was.
+    pub(crate) fn note_change(&self, workspace: &WorkspaceId, session: &SessionId) {
+        if let Some(mirror) = &self.settings.mirror {
+            mirror.note(workspace, session);
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -229,31 +240,6 @@ impl Engine {
         Ok(queued.into_iter().map(|queued| queued.message).collect())
     }
 
-    pub async fn answer(
-        &self,
-        workspace: WorkspaceId,
-        approval: ApprovalId,
-        decision: Decision,
-    ) -> Result<Interaction, EngineError> {
-        let session = self.interaction(&workspace, &approval).await?.0;
-        self.ask(workspace.clone(), session, |reply| Command::Answer {
-            approval: approval.clone(),
-            decision,
-            reply,
-        })
-        .await?;
-        Ok(self.interaction(&workspace, &approval).await?.1)
-    }
-
-    pub async fn interaction(
-        &self,
-        workspace: &WorkspaceId,
-        approval: &ApprovalId,
-    ) -> Result<(SessionId, Interaction), EngineError> {
-        let found = self.parts.store.interaction(workspace, approval).await?;
-        found.ok_or(EngineError::ApprovalNotFound)
-    }
-
     /// Makes the branch through this message (its newest revision unless named) the active one; gives its leaf.
     pub async fn choose_branch(
         &self,
@@ -339,6 +325,7 @@ impl Engine {
     ) -> Result<SessionInfo, EngineError> {
         let record = self.record(workspace, session).await?;
         self.parts.store.rename_session(record.key, title).await?;
+        self.parts.note_change(workspace, session);
         self.session(workspace, session).await
     }
 

@@ -5,6 +5,7 @@
 //! `run/call_model.rs`, `run/call_tools.rs` → `session/log.rs` (number, store, tell).
 
 pub mod agents;
+mod approvals;
 mod artifacts;
 mod compact;
 mod context;
@@ -18,6 +19,7 @@ mod shelf;
 mod sub_chat;
 mod system;
 mod title;
+pub mod transcript;
 mod usage;
 
 pub use compact::CompactOutcome;

@@ -103,6 +103,9 @@ async fn write(
     let model = model(parts, name, &record)?;
     let title = ask(parts, name, &*model, request(&beginning, wish)).await?;
     let given = parts.store.title_session(record.key, title.clone(), only_untitled).await?;
+    if given {
+        parts.note_change(&name.0, &name.1);
+    }
     Ok(given.then_some(title))
 }
 

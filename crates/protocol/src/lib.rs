@@ -20,6 +20,7 @@ pub mod provider;
 pub mod run;
 pub mod source;
 pub mod tool;
+pub mod transcript;
 pub mod usage;
 pub mod wire;
 
@@ -36,6 +37,7 @@ pub use id::{
     AgentId, ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId,
     ToolCallId, WorkspaceId,
 };
+pub use interaction::Grant;
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
 pub use planted::{Planted, PlantedMessage, PlantedPart};
 pub use provider::{ProviderMetadata, Source};

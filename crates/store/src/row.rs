@@ -234,6 +234,13 @@ impl Row {
             Self::Deltas(row) => (row.from, row.to),
         }
     }
+
+    pub(crate) fn at(&self) -> Timestamp {
+        match self {
+            Self::Event(entry) => entry.at,
+            Self::Deltas(row) => row.at,
+        }
+    }
 }
 
 fn split(event: &SessionEvent) -> Option<(DeltaTarget, &str)> {

@@ -259,6 +259,9 @@ pub trait Log {
     /// Appends rows and applies what they mean to the tables, all or nothing. When this returns, it is on disk.
     async fn append(&self, append: Arc<Append>) -> Result<SessionKey, StoreError>;
 
+    /// The same for what happened elsewhere and before: every event keeps its own time.
+    async fn append_past(&self, append: Arc<Append>) -> Result<SessionKey, StoreError>;
+
     /// Events after `after`, in order; deltas of one segment that were stored together come as one. At most
     /// about `max_bytes` of them, at least one if there is any.
     async fn read_log(

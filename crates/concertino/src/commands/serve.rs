@@ -3,12 +3,13 @@
 use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
-use engine::SystemClock;
+use engine::{SystemClock, transcript::Mirror};
 use models::{Catalog, catalog::Standing};
 use protocol::{Clock, PrincipalId, WorkspaceId};
 use server::{Auth, ServerSettings, ServerState};
 use store::{NewToken, SqliteStore, Store, Tokens};
 use tokio::{net::TcpListener, task::JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::Config,
@@ -28,7 +29,9 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let token = data.token(config)?;
     remember(&*store, &token).await?;
     let catalog = Arc::new(model_choice::catalog(&config.model, &data.providers())?);
-    let engine = parts::engine(config, &data, store, Arc::clone(&catalog)).await?;
+    let mirror = config.transcripts.clone().map(Mirror::new);
+    let engine =
+        parts::engine(config, &data, Arc::clone(&store), Arc::clone(&catalog), mirror.clone()).await?;
     let settings = ServerSettings {
         auth: config.auth,
         hosts: config.hosts.clone(),
@@ -46,6 +49,12 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         background.spawn(async move {
             model_choice::keep_looking(&catalog, |found| eprintln!("{found}")).await;
         });
+    }
+    let end = CancellationToken::new();
+    let mirroring = end.clone().drop_guard();
+    if let Some(mirror) = mirror {
+        let workspaces = workspaces(&*store).await?;
+        background.spawn(async move { mirror.run(&store, &workspaces, &end).await });
     }
     match engine.recover().await {
         Ok(0) => {}
@@ -69,7 +78,17 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
             }
         }
     }
+    drop(mirroring);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Those that anybody has access to.
+async fn workspaces(store: &dyn Store) -> Result<Vec<WorkspaceId>> {
+    let mut workspaces = vec![WorkspaceId::default_workspace()];
+    workspaces.extend(store.tokens().await?.into_iter().map(|token| token.workspace));
+    workspaces.sort();
+    workspaces.dedup();
+    Ok(workspaces)
 }
 
 async fn listen(config: &Config) -> Result<TcpListener> {

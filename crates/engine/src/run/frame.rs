@@ -5,6 +5,7 @@
 //! is what the events say: a frame is rebuilt by applying the log.
 
 mod compaction;
+mod decide;
 mod questions;
 
 use std::collections::{HashMap, HashSet};
@@ -33,6 +34,9 @@ pub(crate) struct ModelCall {
     pub(crate) duration_ms: u64,
     pub(crate) failed: bool,
 }
+
+/// What a call that a restart cut off is answered with.
+pub(crate) const CUT_OFF: &str = "the server restarted before this call was complete";
 
 pub(crate) struct Frame {
     fold: MessageFold,
@@ -296,8 +300,7 @@ impl Frame {
     pub(crate) fn go_on(&mut self, run: RunId) -> Result<(), FoldError> {
         for (call, tool, state) in self.open_calls() {
             if let ToolState::InputStreaming { raw } = state {
-                let error = "the server restarted before this call was complete".to_owned();
-                self.reject(&call, &tool, Value::String(raw), error)?;
+                self.reject(&call, &tool, Value::String(raw), CUT_OFF.to_owned())?;
             }
         }
         self.finish_step()?;

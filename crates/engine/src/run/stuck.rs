@@ -3,6 +3,8 @@
 
 use protocol::{Part, ToolPart, ToolState, UiMessage, json};
 
+use super::frame::CUT_OFF;
+
 /// The same call may fail so often.
 const MOST: usize = 3;
 
@@ -42,7 +44,7 @@ pub(crate) fn find(message: &UiMessage) -> Option<Stuck> {
                 };
             match same {
                 true if failure(call).is_some() => times += 1,
-                true if call.state.is_settled() => break,
+                true if call.state.is_settled() && !is_cut_off(call) => break,
                 _ => {}
             }
         }
@@ -51,11 +53,16 @@ pub(crate) fn find(message: &UiMessage) -> Option<Stuck> {
     })
 }
 
+/// A call that a restart cut off did not fail: it was never made.
 fn failure(call: &ToolPart) -> Option<&str> {
     match &call.state {
-        ToolState::OutputError { error_text, .. } => Some(error_text),
+        ToolState::OutputError { error_text, .. } if error_text != CUT_OFF => Some(error_text),
         _ => None,
     }
+}
+
+fn is_cut_off(call: &ToolPart) -> bool {
+    matches!(&call.state, ToolState::OutputError { error_text, .. } if error_text == CUT_OFF)
 }
 
 #[cfg(test)]
@@ -107,5 +114,20 @@ mod tests {
         let text =
             find(&message(&[(json!("x"), true), (json!("x"), true), (json!("x"), true)])).unwrap().text();
         assert!(text.contains("\"t\" failed 3 times") && text.contains("was: no. Tell me"), "{text}");
+    }
+
+    #[test]
+    fn calls_that_restarts_cut_off_are_no_failures() {
+        let mut cut = message(&[(json!({}), true), (json!({}), true), (json!({}), true)]);
+        for part in &mut cut.parts {
+            if let Part::Tool(ToolPart { state: ToolState::OutputError { error_text, .. }, .. }) = part {
+                CUT_OFF.clone_into(error_text);
+            }
+        }
+        assert_eq!(find(&cut), None);
+        cut.parts.extend(message(&[(json!({}), true), (json!({}), true)]).parts);
+        assert_eq!(find(&cut), None, "two failures only");
+        cut.parts.extend(message(&[(json!({}), true)]).parts);
+        assert_eq!(find(&cut).map(|stuck| stuck.times), Some(3));
     }
 }

@@ -190,6 +190,7 @@ impl Actor {
         if self.live.take().is_some_and(|live| live.is_first && live.log.is_over()) {
             title::after_first_answer(&self.parts, &self.name);
         }
+        self.parts.note_change(&self.name.0, &self.name.1);
         if !self.stops.is_empty() {
             let stopped = self.was_stopped().await;
             for reply in self.stops.drain(..) {
@@ -221,6 +222,15 @@ impl Actor {
     }
 
     async fn handle(&mut self, command: Command) {
+        let changes =
+            matches!(command, Command::Stop { .. } | Command::Branch { .. } | Command::Delete { .. });
+        self.carry_out(command).await;
+        if changes {
+            self.parts.note_change(&self.name.0, &self.name.1);
+        }
+    }
+
+    async fn carry_out(&mut self, command: Command) {
         // A caller that went away needs no answer.
         match command {
             Command::Send { request, reply } => self.send_or_wait(*request, reply).await,

@@ -26,8 +26,11 @@ const TEXT_INTERVAL: Duration = Duration::from_millis(200);
 const SLOWER_EVERY: usize = 64 << 10;
 /// Between two snapshots when parts begin and end.
 const BORDER_INTERVAL: Duration = Duration::from_millis(40);
-/// Between two chunks of text on the fast lane.
+/// Between two chunks of text on the fast lane, once there is enough to be worth the words around it; a slow model's
+/// text waits a little longer for that.
 const LANE_INTERVAL: Duration = Duration::from_millis(50);
+const LANE_PATIENCE: Duration = Duration::from_millis(150);
+const LANE_ENOUGH: usize = 96;
 const LANE_BYTES: usize = 4 << 10;
 
 pub(super) struct Below {
@@ -55,6 +58,7 @@ struct Held {
     seq: Seq,
     call: ToolCallId,
     event: SessionEvent,
+    since: Instant,
     until: Instant,
 }
 
@@ -216,12 +220,20 @@ impl Below {
                     && join(&mut held.event, event)
                 {
                     held.seq = seq;
+                    if length(&held.event) >= LANE_ENOUGH {
+                        held.until = held.until.min(held.since + LANE_INTERVAL);
+                    }
                     return;
                 }
                 let waited = self.held.contains_key(message);
                 self.release(out, Some(message));
-                let until = if waited { Instant::now() } else { Instant::now() + LANE_INTERVAL };
-                let held = Held { seq, call: call.clone(), event: event.clone(), until };
+                let since = Instant::now();
+                let until = match length(event) {
+                    _ if waited => since,
+                    LANE_ENOUGH.. => since + LANE_INTERVAL,
+                    _ => since + LANE_PATIENCE,
+                };
+                let held = Held { seq, call: call.clone(), event: event.clone(), since, until };
                 self.held.insert(message.clone(), held);
                 return;
             }

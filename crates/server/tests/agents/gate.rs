@@ -123,8 +123,8 @@ async fn rule_5_2_cycle_an_agent_cannot_call_itself_not_even_under_another_name(
         .with("outer", [hands("d", "me", "again"), says("x")])
         .start()
         .await;
-    let me = AgentDefinition { aliases: vec!["me".to_owned()], ..sub("a", &["a"]) };
-    define(&app, vec![me]);
+    let me = AgentDefinition { aliases: vec!["me".to_owned()], ..sub("a", &["a", "b"]) };
+    define(&app, vec![me, sub("b", &[])]);
     assert_eq!(refused(&app, "d").await.0, "recursion");
 }
 

@@ -1,15 +1,20 @@
 //! The fast lane: sub-agents' own chunks or text, and bytes in proportion at any depth.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
+use futures::StreamExt;
 use serde_json::{Value, json};
 use testkit::{
-    Reply, TestApp, calls,
-    protocol::{Chunk, MessageFold, MessageId, UiMessage, wire::chat::write_unnumbered},
+    Reply, Scripted, TestApp, calls, join_all,
+    models::{Model, ModelRequest, ModelStream},
+    protocol::{Chunk, MessageFold, MessageId, project::chat::chunk_of, wire::chat::write_frame},
     says, says_in_pieces,
 };
 
-use super::cast::{Cast, define, hands, nested, sub};
+use super::{
+    cast::{Cast, define, hands, nested, sub},
+    left_over::number,
+};
 
 fn data<'a>(chunk: &'a Chunk<'static>, name: &str) -> Option<&'a Value> {
     match chunk {
@@ -64,20 +69,48 @@ async fn text_comes_as_deltas() {
     assert!(turn.chunks.iter().any(|chunk| data(chunk, "sub-agent-start").is_some()));
 }
 
-/// Bytes of the chunks an agent would write if it were alone.
-fn own_bytes(message: &UiMessage, words: usize, word: &str) -> usize {
+/// The bytes of every agent's own chunks, as its own stream would have them: one for each piece the model sent.
+async fn own_bytes(app: &TestApp, agents: usize, words: usize) -> usize {
     let mut out = Vec::new();
-    for _ in 0..words {
-        write_unnumbered(&mut out, &Chunk::TextDelta { id: "s0".into(), delta: word.into() }).unwrap();
+    for entry in app.log("chat").await {
+        // The log keeps neighbouring pieces together.
+        if let Some(chunk) = chunk_of(&entry.event).filter(|chunk| !matches!(chunk, Chunk::TextDelta { .. }))
+        {
+            write_frame(&mut out, entry.seq, &chunk).unwrap();
+        }
     }
-    out.len() + serde_json::to_string(&message.metadata).unwrap().len()
+    for _ in 0..agents * words {
+        write_frame(&mut out, 1_000, &Chunk::TextDelta { id: "s0".into(), delta: WORD.into() }).unwrap();
+    }
+    out.len()
+}
+
+const WORD: &str = "twenty bytes of text ";
+
+/// A model that takes its time for each piece.
+struct Paced {
+    script: Scripted,
+    pause: Duration,
+}
+
+impl Model for Paced {
+    fn name(&self) -> &str {
+        self.script.name()
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        let pause = self.pause;
+        let slow = self.script.stream(request).then(move |event| async move {
+            tokio::time::sleep(pause).await;
+            event
+        });
+        slow.boxed()
+    }
 }
 
 /// A chain of agents, each of which speaks, calls two tools and delegates once.
-async fn chain(depth: usize) -> (TestApp, usize) {
-    const WORD: &str = "twenty bytes of text ";
-    const WORDS: usize = 1000;
-    let pieces = vec![WORD; WORDS];
+async fn chain(depth: usize, words: usize, pause: Option<Duration>) -> TestApp {
+    let pieces = vec![WORD; words];
     let mut cast = Cast::new();
     for level in 0..=depth {
         let task = format!("level {level}");
@@ -89,7 +122,10 @@ async fn chain(depth: usize) -> (TestApp, usize) {
         };
         cast = cast.with(&task, [first, says_in_pieces(&pieces)]);
     }
-    let app = cast.start().await;
+    let app = match pause {
+        Some(pause) => TestApp::builder().model(Paced { script: cast.model(), pause }).start().await,
+        None => cast.start().await,
+    };
     let names: Vec<String> = (1..=depth).map(|level| format!("a{level}")).collect();
     let subs = (0..depth)
         .map(|place| {
@@ -97,28 +133,37 @@ async fn chain(depth: usize) -> (TestApp, usize) {
         })
         .collect();
     define(&app, subs);
-    let empty = UiMessage {
-        id: MessageId::new("m"),
-        role: testkit::protocol::Role::Assistant,
-        metadata: None,
-        parts: vec![],
-    };
-    (app, own_bytes(&empty, WORDS, WORD))
+    app
+}
+
+/// What the fast lane's stream is to the agents' own chunks.
+async fn ratio(depth: usize, words: usize, pause: Option<Duration>) -> f64 {
+    let app = chain(depth, words, pause).await;
+    let body = app.main.body_of("level 0", json!({ "subAgentStream": "chunks" }));
+    let answer = app.caller.post_json("/api/chat", &body).await;
+    assert_eq!(answer.status, 200);
+    let (wire, own) = (answer.body.len(), own_bytes(&app, depth + 1, words).await);
+    let ratio = wire as f64 / own as f64;
+    println!(
+        "depth {depth}, {pause:?} a delta: {wire} bytes on the wire, {own} of the agents' own, ratio {ratio:.2}"
+    );
+    ratio
 }
 
 #[tokio::test]
 async fn wire_bytes_stay_in_proportion_at_every_depth() {
     for depth in 1..=4 {
-        let (app, own) = chain(depth).await;
-        let body = app.main.body_of("level 0", json!({ "subAgentStream": "chunks" }));
-        let answer = app.caller.post_json("/api/chat", &body).await;
-        assert_eq!(answer.status, 200);
-        let sum = own * (depth + 1);
-        let ratio = answer.body.len() as f64 / sum as f64;
-        println!(
-            "depth {depth}: {} bytes on the wire, {sum} of the agents' own, ratio {ratio:.2}",
-            answer.body.len()
-        );
+        let ratio = ratio(depth, 1_000, None).await;
         assert!(ratio <= 1.3, "depth {depth}: {ratio}");
+    }
+}
+
+#[tokio::test]
+async fn wire_bytes_stay_in_proportion_at_the_pace_of_a_model() {
+    // Two hundred, fifty and twenty pieces a second; the slow ones only in the soak.
+    let paces: &[u64] = if number("AGENT_STOPS", 0) >= 100 { &[5, 20, 50] } else { &[5] };
+    for pause in paces.iter().map(|pause| Duration::from_millis(*pause)) {
+        let ratios = join_all((1..=4).map(|depth| ratio(depth, 200, Some(pause)))).await;
+        assert!(ratios.iter().all(|ratio| *ratio <= 1.3), "{pause:?} a delta: {ratios:?}");
     }
 }

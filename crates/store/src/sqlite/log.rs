@@ -17,7 +17,18 @@ use crate::{Append, Log, Row, SessionKey, StoreError, record::SessionTarget, row
 impl Log for SqliteStore {
     async fn append(&self, append: Arc<Append>) -> Result<SessionKey, StoreError> {
         // Everything that can be done before the one writer thread is done before it.
-        let text = Text::of(&append)?;
+        let text = Text::of(&append, &row::bodies(&append.rows))?;
+        self.writer.write(move |connection| write(connection, &append, &text)).await
+    }
+
+    async fn append_past(&self, append: Arc<Append>) -> Result<SessionKey, StoreError> {
+        let moments = append.rows.chunk_by(|one, next| one.at() == next.at());
+        let bodies: Vec<_> = moments.flat_map(row::bodies).collect();
+        let mut text = Text::of(&append, &bodies)?;
+        for (body, rows) in text.bodies.iter_mut().zip(&bodies) {
+            body.at = rows.first().map_or(append.at, Row::at);
+        }
+        drop(bodies);
         self.writer.write(move |connection| write(connection, &append, &text)).await
     }
 
@@ -66,17 +77,25 @@ impl Log for SqliteStore {
 
 /// An append as it will be written.
 struct Text {
-    /// Each with its first and its last number.
-    bodies: Vec<(Seq, Seq, String)>,
+    bodies: Vec<Body>,
     messages: Vec<(MessageId, String)>,
 }
 
+/// One row of the log.
+struct Body {
+    from: Seq,
+    to: Seq,
+    at: Timestamp,
+    text: String,
+}
+
 impl Text {
-    fn of(append: &Append) -> Result<Self, StoreError> {
-        let mut bodies = Vec::new();
-        for rows in row::bodies(&append.rows) {
+    fn of(append: &Append, rows: &[&[Row]]) -> Result<Self, StoreError> {
+        let mut bodies = Vec::with_capacity(rows.len());
+        for rows in rows {
             if let (Some(first), Some(last)) = (rows.first(), rows.last()) {
-                bodies.push((first.range().0, last.range().1, row::encode(rows)?));
+                let (from, to, at) = (first.range().0, last.range().1, append.at);
+                bodies.push(Body { from, to, at, text: row::encode(rows)? });
             }
         }
         let message = |message: &UiMessage| Ok((message.id.clone(), json(message)?));
@@ -98,12 +117,12 @@ fn write(connection: &Connection, append: &Append, text: &Text) -> Result<Sessio
             SessionKey(connection.last_insert_rowid())
         }
     };
-    for (from, to, body) in &text.bodies {
+    for Body { from, to, at, text } in &text.bodies {
         connection
             .prepare_cached(
                 "INSERT INTO log (session, from_seq, to_seq, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![key.0, signed(*from), signed(*to), append.at.0, body])?;
+            .execute(params![key.0, signed(*from), signed(*to), at.0, text])?;
     }
     let mut patch = SessionPatch::default();
     for row in &append.rows {

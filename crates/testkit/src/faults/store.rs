@@ -271,6 +271,10 @@ impl Log for FaultyStore {
         self.call(Method::Append, self.inner.append(append)).await
     }
 
+    async fn append_past(&self, append: Arc<Append>) -> Result<SessionKey, StoreError> {
+        self.call(Method::Append, self.inner.append_past(append)).await
+    }
+
     async fn read_log(
         &self,
         key: SessionKey,

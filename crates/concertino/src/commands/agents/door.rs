@@ -54,7 +54,7 @@ impl Door {
                 let workspace = WorkspaceId::from_outside(workspace).context("the workspace")?;
                 let store = SqliteStore::open(&data.database()).context("cannot open the database")?;
                 let catalog = model_choice::catalog(&config.model, &data.providers())?;
-                let engine = parts::engine(config, &data, Arc::new(store), Arc::new(catalog)).await?;
+                let engine = parts::engine(config, &data, Arc::new(store), Arc::new(catalog), None).await?;
                 return Ok(Self::Here { engine, workspace, _lock: lock });
             }
         }
