@@ -1,81 +1,204 @@
-// The agent tree, from a stream as the protocol describes it: the fast lane while sub-agents work, the nested messages
-// when they are done, and the way into one agent's own conversation.
+// Agents with the real engine: nested and live, each with a conversation of its own, chosen per chat, and written by hand.
 
-import type { Page } from 'playwright-core'
+import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { Stage, write } from './stage'
+import { finished, gate, Stage, until, write } from './stage'
+import type { Asked, Step } from './upstream'
 
-const agent = (name: string, displayName: string, depth: number) => ({ kind: depth ? 'sub' : 'main', name, displayName, depth, path: ['general', name].slice(0, depth + 1) })
+let held = gate()
 
-const inner = {
-  id: 'msg_inner', role: 'assistant',
-  metadata: { agent: agent('search', 'Search', 2), chatId: 'sub-inner', status: 'finished', usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 0, reasoningTokens: 0 } },
-  parts: [{ type: 'step-start' }, { type: 'text', text: 'Found three sources.', state: 'done' }],
-}
-const outer = {
-  id: 'msg_outer', role: 'assistant',
-  metadata: { agent: agent('research', 'Researcher', 1), chatId: 'sub-outer', status: 'finished', usage: { inputTokens: 1000, outputTokens: 500, totalTokens: 1500, cachedInputTokens: 0, reasoningTokens: 0 } },
-  parts: [
-    { type: 'step-start' },
-    { type: 'tool-sub-agent', toolCallId: 'c_inner', state: 'output-available', input: { name: 'search', task: 'find sources' }, output: inner },
-    { type: 'step-start' },
-    { type: 'text', text: 'The report is written.', state: 'done' },
-  ],
-}
+const hand = (name: string, task: string): Step => ({ call: 'sub-agent', input: { name, task } })
 
-const sse = (chunks: object[]) => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('') + 'data: [DONE]\n\n'
-const lane = (call: string, message: string, chunk: object) => ({ type: 'data-sub-agent-chunk', transient: true, data: { toolCallId: call, messageId: message, seq: 0, chunk } })
+/** A sub-agent reads its task with what it should know beside it. */
+const isTask = (task: string, whole: string): boolean => whole.split('\n').some((line) => line.trim() === task)
 
-const opening = [
-  { type: 'start', messageId: 'msg_main', messageMetadata: { agent: agent('general', 'General', 0), model: 'script/x' } },
-  { type: 'start-step' },
-  { type: 'tool-input-available', toolCallId: 'c_outer', toolName: 'sub-agent', input: { name: 'research', task: 'Look into lighthouses' } },
-]
-const working = [
-  { type: 'data-sub-agent-start', transient: true, data: { toolCallId: 'c_outer', messageId: 'msg_outer' } },
-  lane('c_outer', 'msg_outer', { type: 'start', messageId: 'msg_outer', messageMetadata: outer.metadata }),
-  lane('c_outer', 'msg_outer', { type: 'start-step' }),
-  lane('c_outer', 'msg_outer', { type: 'text-start', id: 's0' }),
-  lane('c_outer', 'msg_outer', { type: 'text-delta', id: 's0', delta: 'Reading about **lamps**' }),
-]
-const settled = [
-  { type: 'tool-output-available', toolCallId: 'c_outer', output: outer },
-  { type: 'finish-step' },
-  { type: 'start-step' },
-  { type: 'text-start', id: 's1' },
-  { type: 'text-delta', id: 's1', delta: 'Here is what they found.' },
-  { type: 'text-end', id: 's1' },
-  { type: 'finish-step' },
-  { type: 'finish', finishReason: 'stop', messageMetadata: { status: 'finished' } },
-]
-
-/** A stream that stays open: the fetch of the page itself is replaced, so that chunks come one after the other. */
-async function scripted(page: Page, first: object[], rest: object[]) {
-  await page.addInitScript(
-    ([before, after]) => {
-      const real = window.fetch
-      window.fetch = (input, init) => {
-        if (input !== '/api/chat' || init?.method !== 'POST') return real(input, init)
-        const body = new ReadableStream({
-          start(controller) {
-            const text = new TextEncoder()
-            controller.enqueue(text.encode(before))
-            Object.assign(window, {
-              goOn: () => {
-                controller.enqueue(text.encode(after))
-                controller.close()
-              },
-            })
-          },
-        })
-        return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
-      }
-    },
-    [sse(first).replace('data: [DONE]\n\n', ''), sse(rest)] as const,
-  )
+function script({ text, whole, results, system }: Asked): Step[] {
+  if (text === 'delegate it') return results > 0 ? [{ say: 'Here is what they found.' }] : [{ say: 'I have people for that.' }, hand('planner', 'look into lighthouses')]
+  if (isTask('look into lighthouses', whole)) {
+    return results > 0 ? [{ say: 'The report is written.' }] : [{ say: 'Reading about **lamps**. ' }, { wait: held.opened }, hand('finder', 'find sources')]
+  }
+  if (isTask('find sources', whole)) return [{ say: 'Found three sources.' }]
+  if (text === 'let them ask') return results > 0 ? [{ say: 'They were careful.' }] : [hand('finder', 'delete with care')]
+  if (isTask('delete with care', whole)) {
+    return results > 0 ? [{ say: 'Deleted with care.' }] : [{ call: 'test-approval', input: { actionName: 'Delete the drafts', note: 'drafts/*' } }]
+  }
+  if (text === 'echo a lot') return results > 0 ? [{ say: 'That was long.' }] : [{ call: 'conf_echo', input: { text: 'abcdefghi\n'.repeat(12_000) } }]
+  if (text === 'wait a moment') return [{ say: 'One moment. ' }, { wait: held.opened }, { say: 'Done.' }]
+  return [{ say: `Role: ${/You (?:review|sing)[^.]*/.exec(system)?.[0] ?? 'another'}.` }]
 }
 
-describe('the agent tree', () => {
+describe('agents', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await Stage.open({ script })
+    for (const agent of [
+      { name: 'finder', displayName: 'Finder', description: 'Finds things.', systemPrompt: 'You find.', toolKeys: ['test-approval'] },
+      { name: 'planner', displayName: 'Planner', description: 'Plans things.', systemPrompt: 'You plan.', toolKeys: ['test-approval'], allowedSubAgents: ['finder'] },
+    ]) {
+      const made = await fetch(`${stage.url}/api/agents`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(agent) })
+      expect(made.status, await made.text()).toBe(201)
+    }
+  })
+  afterEach(() => stage.expectNoComplaints())
+  afterAll(() => stage.close())
+
+  it('shows a tree of agents live, leads into one of them, and keeps it all', async () => {
+    held = gate()
+    const page = await stage.page()
+    await page.goto(stage.url)
+    await write(page, 'delegate it')
+    const card = page.getByRole('region', { name: 'Planner' })
+    await card.locator('strong', { hasText: 'lamps' }).waitFor()
+    await page.getByRole('button', { name: 'Show details' }).click()
+    await page.locator('.tree-node', { hasText: 'Planner' }).getByText('working').waitFor()
+    await card.getByRole('button', { name: 'Open its conversation' }).first().click()
+    const sheet = page.getByRole('dialog', { name: 'Conversation of Planner' })
+    await sheet.getByText('look into lighthouses').waitFor()
+    await sheet.locator('strong', { hasText: 'lamps' }).waitFor()
+    held.open()
+    await sheet.getByText('The report is written.').waitFor()
+    await page.keyboard.press('Escape')
+    await sheet.waitFor({ state: 'hidden' })
+    await page.getByText('Here is what they found.').waitFor()
+    await finished(page)
+    expect(await page.locator('.agent-body').count()).toBe(0)
+
+    await page.reload()
+    await card.getByRole('button', { name: /Planner.*lighthouses/ }).click()
+    await card.getByRole('button', { name: /Finder.*find sources/ }).click()
+    await card.getByText('Found three sources.').last().waitFor()
+    await page.locator('.tree-node', { hasText: 'Finder' }).getByText('finished').waitFor()
+    await page.locator('.tree-node', { hasText: 'Finder' }).click()
+    await page.getByRole('dialog', { name: 'Conversation of Finder' }).getByText('find sources').waitFor()
+    expect(page.url()).toMatch(/\?agent=/)
+  })
+
+  it('one agent of a tree can be stopped alone', async () => {
+    held = gate()
+    const page = await stage.page()
+    await page.goto(stage.url)
+    await write(page, 'delegate it')
+    await page.getByRole('region', { name: 'Planner' }).locator('strong', { hasText: 'lamps' }).waitFor()
+    await page.getByRole('button', { name: 'Show details' }).click()
+    await page.getByRole('button', { name: 'Stop this agent' }).click()
+    await page.getByText('Here is what they found.').waitFor()
+    await finished(page)
+    await page.locator('.tree-node', { hasText: 'Planner' }).getByText(/stopped|failed/).waitFor()
+    held.open()
+  })
+
+  it('a question of a sub-agent is answered in the chat, changed on the way', async () => {
+    const page = await stage.page()
+    await page.goto(stage.url)
+    await write(page, 'let them ask')
+    const question = page.getByRole('group', { name: 'Delete the drafts' }).last()
+    await question.getByRole('button', { name: 'Edit', exact: true }).click()
+    await page.getByRole('textbox', { name: 'note' }).fill('drafts/old/*')
+    await page.getByRole('button', { name: 'Approve with changes' }).click()
+    await page.getByText('They were careful.').waitFor()
+    await finished(page)
+    await page.getByRole('button', { name: /Delete the drafts.*edited/ }).first().click()
+    await page.locator('.card-body').getByText('drafts/old/*').first().waitFor()
+  })
+
+  it('the main agent is chosen per chat, and not in the middle of an answer', async () => {
+    held = gate()
+    const page = await stage.page()
+    await page.goto(stage.url)
+    await page.getByRole('button', { name: /Agent: General/ }).click()
+    await page.getByRole('menuitem', { name: /Debugger/ }).click()
+    await write(page, 'wait a moment')
+    await page.getByText('One moment.').waitFor()
+    const chip = page.getByRole('button', { name: /Agent: Debugger/ })
+    expect(await chip.isDisabled()).toBe(true)
+    expect(await chip.getAttribute('title')).toContain('finished or stopped')
+    held.open()
+    await finished(page)
+    await chip.click()
+    await page.getByRole('menuitem', { name: /General/ }).click()
+    await write(page, 'hello')
+    await finished(page)
+    const id = page.url().split('/').pop() ?? ''
+    const history = (await (await fetch(`${stage.url}/api/chat/${id}/messages`)).json()) as { role: string; metadata?: { agentName?: string } }[]
+    expect(history.filter((message) => message.role === 'assistant').map((message) => message.metadata?.agentName)).toEqual(['debugger', 'general'])
+  })
+
+  it('a file that was made is listed beside the chat and can be saved', async () => {
+    const page = await stage.page()
+    await page.goto(stage.url)
+    await write(page, 'echo a lot')
+    await page.getByText('That was long.').waitFor()
+    await finished(page)
+    await page.getByRole('button', { name: 'Show details' }).click()
+    const saved = page.waitForEvent('download')
+    await page.locator('.panel-files .file').click()
+    const text = await readFile(await (await saved).path(), 'utf8')
+    expect(text.length).toBeGreaterThan(100_000)
+  })
+
+  it('an agent is written, tried out, changed, switched off and deleted, with complaints at their fields', async () => {
+    const page = await stage.page({}, /422 .*api.agents/)
+    await page.goto(`${stage.url}/agents`)
+    await page.getByRole('button', { name: 'New agent' }).click()
+    const name = page.getByRole('textbox', { name: 'Name', exact: true })
+    await name.fill('not a name!')
+    const field = page.locator('.form-field', { has: name })
+    await field.getByText(/letters, digits/i).first().waitFor()
+    await until(async () => (await name.getAttribute('aria-invalid')) === 'true')
+    await page.getByRole('button', { name: 'Create the agent' }).click()
+    const prompt = page.getByRole('textbox', { name: 'Instructions' })
+    await page.locator('.form-field', { has: prompt }).getByText('The prompt is empty.').waitFor()
+    await name.fill('reviewer')
+    await page.getByRole('textbox', { name: 'Name for people' }).fill('Reviewer')
+    await page.getByRole('textbox', { name: 'What it is good for' }).fill('Reads code and says what is wrong.')
+    await prompt.fill('You review code with {{ nothing_known }}.')
+    await page.locator('.form-field', { has: prompt }).getByText(/nothing_known/).waitFor()
+    await prompt.fill('You review code.')
+    await page.getByRole('checkbox', { name: /time-now/ }).check()
+    await page.getByRole('button', { name: 'Create the agent' }).click()
+    await page.getByText('Reviewer is saved').waitFor()
+    expect(page.url()).toBe(`${stage.url}/agents/reviewer`)
+
+    await page.getByRole('textbox', { name: 'A task or a question for this agent' }).fill('who are you?')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.locator('.test-answer').getByText('Role: You review code.').waitFor()
+
+    await prompt.fill('You sing.')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await until(async () => (await (await fetch(`${stage.url}/api/agents/reviewer`)).json() as { version: number }).version === 2)
+    await page.getByRole('textbox', { name: 'A task or a question for this agent' }).fill('who are you now?')
+    await page.getByRole('button', { name: /^Run/ }).click()
+    await page.locator('.test-answer').getByText('Role: You sing.').waitFor()
+
+    await page.getByRole('button', { name: 'Back' }).click()
+    const row = page.locator('li', { hasText: 'Reviewer' })
+    const on = row.getByRole('switch', { name: 'Reviewer is on' })
+    await on.click()
+    await row.getByText('Switched off.').waitFor()
+    await on.click()
+    await until(async () => (await row.getByText('Switched off.').count()) === 0)
+    await row.getByRole('link', { name: 'Reviewer' }).click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'Sub-agents' }).waitFor()
+    expect(await page.locator('li', { hasText: 'Reviewer' }).count()).toBe(0)
+  })
+
+  it('two people who change one agent do not overwrite each other unseen', async () => {
+    const page = await stage.page({}, /409 .*api.agents/)
+    await page.goto(`${stage.url}/agents/finder`)
+    const about = page.getByRole('textbox', { name: 'What it is good for' })
+    await about.fill('Finds my things.')
+    const { id, version } = (await (await fetch(`${stage.url}/api/agents/finder`)).json()) as { id: string; version: number }
+    await fetch(`${stage.url}/api/agents/${id}`, { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ version, description: 'Finds their things.' }) })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Somebody else changed this agent').waitFor()
+    await page.getByRole('button', { name: 'Take their version' }).click()
+    expect(await about.inputValue()).toBe('Finds their things.')
+  })
+})
+
+describe('agents with the demo model', () => {
   let stage: Stage
   beforeAll(async () => {
     stage = await Stage.open()
@@ -83,31 +206,27 @@ describe('the agent tree', () => {
   afterEach(() => stage.expectNoComplaints())
   afterAll(() => stage.close())
 
-  it('shows sub-agents live, nested and folded when done, and leads into their conversations', async () => {
-    const page = await stage.page({}, /404/)
-    await scripted(page, [...opening, ...working], settled)
+  it('a plain request shows a tree of two levels', async () => {
+    const page = await stage.page()
     await page.goto(stage.url)
-    await write(page, 'look into lighthouses')
-    const card = page.getByRole('region', { name: 'Researcher' })
-    await card.locator('strong', { hasText: 'lamps' }).waitFor()
+    await write(page, 'Let sub-agents find out the time in three cities.')
+    await finished(page)
     await page.getByRole('button', { name: 'Show details' }).click()
-    await page.locator('.tree-node', { hasText: 'Researcher' }).getByText('working').waitFor()
+    await until(async () => (await page.locator('.tree .tree .tree-node').count()) === 2)
+    await page.locator('.tree .tree .tree-node').first().click()
+    await page.getByRole('dialog').locator('.message-agent').waitFor()
+  })
 
-    await page.evaluate(() => (window as unknown as { goOn: () => void }).goOn())
-    await page.getByText('Here is what they found.').waitFor()
-    await card.getByText('The report is written.').waitFor()
-    expect(await page.locator('.agent-body').count()).toBe(0)
-    await page.locator('.tree-node', { hasText: 'Search' }).getByText('15 tokens').waitFor()
-    await card.getByRole('button', { name: /Researcher.*lighthouses/ }).click()
-    await card.getByRole('button', { name: /Search.*find sources/ }).click()
-    await card.getByText('Found three sources.').last().waitFor()
-
-    await page.route('**/api/chat/sub-outer/messages**', (route) => route.fulfill({ json: [{ id: 'task', role: 'user', parts: [{ type: 'text', text: 'Look into lighthouses' }] }, outer] }))
-    await page.route('**/api/chat/sub-outer/stream', (route) => route.fulfill({ status: 204 }))
-    await card.getByRole('button', { name: 'Open its conversation' }).first().click()
-    const sheet = page.getByRole('dialog', { name: 'Conversation of Researcher' })
-    await sheet.getByText('The report is written.').waitFor()
-    await page.keyboard.press('Escape')
-    await sheet.waitFor({ state: 'hidden' })
+  it('an agent of one’s own answers in its test run', async () => {
+    const page = await stage.page()
+    await page.goto(`${stage.url}/agents?new=`)
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('clock-keeper')
+    await page.getByRole('textbox', { name: 'Instructions' }).fill('You tell the time.')
+    await page.getByRole('checkbox', { name: /time-now/ }).check()
+    await page.getByRole('button', { name: 'Create the agent' }).click()
+    await page.getByRole('textbox', { name: 'A task or a question for this agent' }).fill('What time is it in Tokyo?')
+    await page.keyboard.press('Enter')
+    await page.locator('.test-answer').getByText(/Tokyo/).first().waitFor()
+    await page.getByRole('button', { name: 'Run again' }).waitFor()
   })
 })

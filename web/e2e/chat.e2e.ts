@@ -21,6 +21,7 @@ function script({ text, results }: Asked): Step[] {
   if (text.includes('ask me')) {
     return results > 0 ? [{ say: 'Settled.' }] : [{ call: 'test-approval', input: { actionName: 'Delete the old logs', note: 'logs/*.old' } }]
   }
+  if (text.includes('strictly')) return results > 0 ? [{ say: 'Settled.' }] : [{ call: 'conf_approve', input: { text: 'a text' } }]
   if (text.includes('slowly')) return [{ say: 'It begins. ' }, { wait: held.opened }, { say: 'It ends.' }]
   if (text.includes('markdown')) {
     return [{ say: '# Heading\n\nSome **bold** text with `code` and $e^{i\\pi}+1=0$.\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```rust\nfn main() { println!("hi"); }\n```\n\n- [x] done\n- [ ] open\n', pieces: 40 }]
@@ -75,7 +76,7 @@ describe('a chat', () => {
     await card.getByText('logs/*.old').waitFor()
     await page.getByLabel('1 approval waits for you').waitFor()
     await page.reload()
-    await card.getByRole('button', { name: 'Approve' }).click()
+    await card.getByRole('button', { name: 'Approve', exact: true }).click()
     await page.getByText('Settled.').waitFor()
     expect(await answers(page).count()).toBe(1)
     await until(async () => (await page.getByLabel('1 approval waits for you').count()) === 0)
@@ -96,6 +97,47 @@ describe('a chat', () => {
     await page.getByText('You denied this: they are needed').waitFor()
   })
 
+  it('says why it asks; an edited call runs edited; always is asked once and holds for the chat', async () => {
+    const page = await stage.page()
+    await page.goto(stage.url)
+    await write(page, 'ask me with an edit')
+    const card = page.getByRole('group', { name: 'Delete the old logs' })
+    await card.getByText('only shows how approvals look').waitFor()
+    await card.focus()
+    await page.keyboard.press('e')
+    await page.getByRole('textbox', { name: 'note' }).fill('logs/2024.old')
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('Settled.').waitFor()
+    const call = page.getByRole('button', { name: /Delete the old logs.*edited/ })
+    await call.click()
+    await page.getByText('Input after your changes').waitFor()
+    await page.locator('.card-body').getByText('logs/2024.old').first().waitFor()
+    await page.reload()
+    await call.waitFor()
+    await write(page, 'ask me for good')
+    await card.getByText('allows every later call of test-approval').waitFor()
+    await card.focus()
+    await page.keyboard.press('s')
+    await until(async () => (await page.getByText('Settled.').count()) === 2)
+    await write(page, 'ask me a third time')
+    await until(async () => (await page.getByText('Settled.').count()) === 3)
+    expect(await card.count()).toBe(0)
+  })
+
+  it('an edit that the tool refuses is told at the card, and nothing runs', async () => {
+    const page = await stage.page({}, /400 .*api.approvals/)
+    await page.goto(stage.url)
+    await write(page, 'strictly')
+    const card = page.getByRole('group', { name: /conf.approve/i })
+    await card.getByRole('button', { name: 'Edit', exact: true }).click()
+    await page.route('**/api/approvals/*', (route) => route.continue({ postData: JSON.stringify({ approved: true, input: {} }) }), { times: 1 })
+    await card.getByRole('button', { name: 'Approve with changes' }).click()
+    await card.locator('label', { hasText: /^text/ }).getByRole('alert').getByText(/does not fit/).waitFor()
+    await card.getByRole('button', { name: 'Cancel' }).click()
+    await card.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByText('Settled.').waitFor()
+  })
+
   it('the inbox answers an approval of another chat', async () => {
     const page = await stage.page()
     await page.goto(stage.url)
@@ -105,7 +147,7 @@ describe('a chat', () => {
     await page.getByRole('heading', { name: 'What shall we work on?' }).waitFor()
     await page.getByLabel('1 approval waits for you').waitFor()
     await page.keyboard.press('Control+y')
-    await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click()
     await page.getByRole('dialog').getByText('Nothing waits for you.').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: /ask me in the background/ }).click()
@@ -120,7 +162,7 @@ describe('a chat', () => {
     await answers(page).getByRole('button', { name: 'Try again' }).click()
     await page.getByLabel('Version 2 of 2').waitFor()
     await page.locator('.message-user').hover()
-    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('button', { name: 'Edit', exact: true }).click()
     await page.getByRole('textbox', { name: 'Edit your message' }).fill('second version')
     await page.getByRole('button', { name: 'Send as a new branch' }).click()
     await page.getByText('You said: second version').waitFor()

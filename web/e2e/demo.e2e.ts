@@ -49,6 +49,33 @@ describe('with the demo model', () => {
     await page.locator('.panel').getByText('Input tokens').waitFor()
   })
 
+  it('/compact leaves a card with the summary, /summary-title names the chat', async () => {
+    const page = await stage.page()
+    await page.goto(`${stage.url}/?token=${TOKEN}`)
+    for (const text of ['Hello, I am planning a trip to Kyoto', 'What time is it in Tokyo?', 'Plan my trip to Kyoto']) {
+      await write(page, text)
+      await finished(page)
+    }
+    await page.getByRole('textbox', { name: 'Message' }).fill('/comp')
+    await page.getByRole('option', { name: /\/compact/ }).waitFor()
+    await page.keyboard.press('Enter')
+    const card = page.getByRole('region', { name: 'The earlier conversation is summarised' })
+    await card.waitFor()
+    await finished(page)
+    await card.getByRole('button').click()
+    await card.getByText(/Kyoto/).first().waitFor()
+    await page.reload()
+    await card.waitFor()
+    const named = page.waitForResponse((response) => response.url().endsWith('/title'))
+    await page.getByRole('textbox', { name: 'Message' }).fill('/summary-title')
+    await page.keyboard.press('Enter')
+    const answer = await named
+    expect(answer.status()).toBe(200)
+    const { title } = (await answer.json()) as { title: string }
+    await page.locator('.session-active', { hasText: title }).waitFor()
+    expect(await page.locator('.message-user', { hasText: '/summary-title' }).count()).toBe(0)
+  })
+
   it('speaks Chinese when the browser does, and when told to', async () => {
     const page = await stage.page({ locale: 'zh-CN' })
     await page.goto(`${stage.url}/?token=${TOKEN}`)

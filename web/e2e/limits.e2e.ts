@@ -4,11 +4,16 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { finished, Stage, write } from './stage'
+import { finished, gate, Stage, until, write } from './stage'
 
 const paragraph = 'The quick brown fox jumps over the lazy dog, and **some of it** is `code` or [a link](https://example.com).\n\n'
-const long = `# A long answer\n\n${paragraph.repeat(1800)}`
+const PARAGRAPHS = 1800
+const long = `# A long answer\n\n${paragraph.repeat(PARAGRAPHS)}`
+/** Five seconds of them. */
 const DELTAS = 300
+const ROUNDS = 3
+/** Opened when the 200 kB are drawn: what is measured is the steady stream on top of them. */
+let steady = gate()
 
 const hostile = [
   '<img src=x onerror="window.owned=1"><script>window.owned=1</script><svg onload="window.owned=1"><iframe src="javascript:window.owned=1"></iframe>',
@@ -27,7 +32,7 @@ describe('at its limits', () => {
   beforeAll(async () => {
     stage = await Stage.open({
       script: ({ text, results }) => {
-        if (text.includes('long')) return [{ say: long, pieces: 20 }, { say: 'word and more of it here. '.repeat(DELTAS), pieces: DELTAS, pause: 16 }]
+        if (text.includes('long')) return [{ say: long, pieces: 20 }, { wait: steady.opened }, { say: 'word and more of it here. '.repeat(DELTAS), pieces: DELTAS, pause: 16 }]
         if (text.includes('hostile')) {
           return results > 0 ? [{ say: hostile, pieces: 30 }] : [{ think: hostile }, { call: 'time-now', input: { actionName: '<img src=x onerror="window.owned=1">', timezone: '<script>window.owned=1</script>' } }]
         }
@@ -39,34 +44,17 @@ describe('at its limits', () => {
   afterAll(() => stage.close())
 
   it('60 deltas a second on 200 kB cost at most twice the long tasks of a bare page', async () => {
-    const bare = await stage.page()
-    await bare.route('**/bare', (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>bare</title><pre id="out"></pre>' }))
-    await bare.goto(`${stage.url}/bare`)
-    await watchTasks(bare)
-    await bare.evaluate(async () => {
-      const out = document.getElementById('out')
-      const response = await fetch('/api/chat', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ id: `bare-${Math.random()}`, message: { id: 'u', role: 'user', parts: [{ type: 'text', text: 'a long one' }] } }) })
-      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-      for (;;) {
-        const next = await reader?.read()
-        if (!next || next.done) return
-        out?.append(next.value)
-      }
-    })
-    const least = await tasks(bare)
-    await bare.close()
-
-    const page = await stage.page()
-    await page.goto(stage.url)
-    await page.getByRole('textbox', { name: 'Message' }).waitFor()
-    await watchTasks(page)
-    await write(page, 'a long one')
-    await page.getByText('A long answer').waitFor()
-    await finished(page)
-    const ours = await tasks(page)
-    process.stdout.write(`long tasks: bare page ${least.count} (${Math.round(least.time)} ms), interface ${ours.count} (${Math.round(ours.time)} ms)\n`)
-    expect(ours.count).toBeLessThanOrEqual(Math.max(2 * least.count, 4))
-  }, 120_000)
+    const least = { count: 0, time: 0 }
+    const ours = { count: 0, time: 0 }
+    for (let round = 0; round < ROUNDS; round++) {
+      add(least, await onBarePage(stage))
+      add(ours, await onOurPage(stage))
+    }
+    process.stdout.write(`long tasks in ${ROUNDS} rounds: bare page ${least.count} (${Math.round(least.time)} ms), interface ${ours.count} (${Math.round(ours.time)} ms)\n`)
+    // Where the bare page has none, one task a round may be somebody else's: two browsers, a model and a server share two
+    // cores, and 50 ms without one of them is a long task whoever holds it.
+    expect(ours.count).toBeLessThanOrEqual(Math.max(2 * least.count, ROUNDS))
+  }, 180_000)
 
   it('a chat of 5,000 messages shows its end first and fetches the rest on the way up', async () => {
     const messages = Array.from({ length: 5000 }, (_, at) => ({ id: `p${at}`, role: at % 2 ? 'assistant' : 'user', parts: [{ type: 'text', text: `message number ${at}` }] }))
@@ -121,9 +109,10 @@ describe('at its limits', () => {
     const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
     for (const options of [{ colorScheme: 'light' as const }, { colorScheme: 'dark' as const, viewport: { width: 390, height: 844 } }]) {
       const page = await stage.page(options)
-      for (const place of ['/', '/c/many', '/settings']) {
+      for (const place of ['/', '/c/many', '/settings', '/agents', '/agents?new=', '/agents/general', '/usage']) {
         await page.goto(`${stage.url}${place}`)
-        await page.locator('.composer, .group').first().waitFor()
+        await page.locator('.composer, .group, .agent-form').first().waitFor()
+        if (place === '/usage') await page.locator('.chart canvas').waitFor()
         if (place === '/c/many') await page.getByText('Fine.').waitFor()
         // Evaluated from outside the page: its own policy forbids inline script.
         await page.evaluate(source)
@@ -138,6 +127,60 @@ describe('at its limits', () => {
   })
 })
 
+interface Tasks {
+  count: number
+  time: number
+}
+
+function add(sum: Tasks, more: Tasks): void {
+  sum.count += more.count
+  sum.time += more.time
+}
+
+/** The same stream appended to a `<pre>`. */
+async function onBarePage(stage: Stage): Promise<Tasks> {
+  steady = gate()
+  const page = await stage.page()
+  await page.route('**/bare', (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>bare</title><pre id="out"></pre>' }))
+  await page.goto(`${stage.url}/bare`)
+  const done = page.evaluate(async () => {
+    const out = document.getElementById('out')
+    const response = await fetch('/api/chat', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ id: `bare-${Math.random()}`, message: { id: 'u', role: 'user', parts: [{ type: 'text', text: 'a long one' }] } }) })
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    for (;;) {
+      const next = await reader?.read()
+      if (!next || next.done) return
+      out?.append(next.value)
+    }
+  })
+  await until(() => page.evaluate((size) => (document.getElementById('out')?.textContent.length ?? 0) >= size, long.length))
+  const seen = await whileStreaming(page, () => done)
+  await page.close()
+  return seen
+}
+
+async function onOurPage(stage: Stage): Promise<Tasks> {
+  steady = gate()
+  const page = await stage.page()
+  await page.goto(stage.url)
+  await write(page, 'a long one')
+  // All of it, drawn: no group is shown as it was written any more.
+  await until(() => page.evaluate((count) => document.querySelectorAll('.md p').length >= count && !document.querySelector('.md-plain'), PARAGRAPHS))
+  const seen = await whileStreaming(page, () => finished(page))
+  expect(await page.locator('.md').last().textContent()).toContain('word and more of it here.')
+  await page.close()
+  return seen
+}
+
+async function whileStreaming(page: Page, end: () => Promise<unknown>): Promise<Tasks> {
+  // What came before is over: two frames without work.
+  await page.evaluate(() => new Promise((resolve) => requestIdleCallback(() => requestIdleCallback(resolve))))
+  await watchTasks(page)
+  steady.open()
+  await end()
+  return tasks(page)
+}
+
 async function watchTasks(page: Page): Promise<void> {
   await page.evaluate(() => {
     const seen = { count: 0, time: 0 }
@@ -151,6 +194,6 @@ async function watchTasks(page: Page): Promise<void> {
   })
 }
 
-function tasks(page: Page): Promise<{ count: number; time: number }> {
-  return page.evaluate(() => (window as unknown as { seenTasks: { count: number; time: number } }).seenTasks)
+function tasks(page: Page): Promise<Tasks> {
+  return page.evaluate(() => (window as unknown as { seenTasks: Tasks }).seenTasks)
 }

@@ -43,7 +43,21 @@ const zhEssay = `条形磁铁的磁场随距离的**三次方**衰减。两个�
 1. 在三个距离处测量，并画在双对数坐标纸上。
 2. 斜率说明哪个模型成立：远处为 −3，近处更小。`
 
-function script({ text, results }: Asked): Step[] {
+const card = `<style>
+  body { margin: 0; font-family: Georgia, serif; background: linear-gradient(#0e3a53, #1d6a86); color: #f7f1e3; }
+  main { padding: 28px 34px; }
+  h1 { margin: 0 0 4px; font-size: 30px; } p { margin: 4px 0; opacity: .85 }
+  .row { display: flex; gap: 18px; margin-top: 18px } .row div { background: #ffffff1f; padding: 10px 16px; border-radius: 10px }
+</style>
+<main>
+  <h1>Harbour Museum</h1>
+  <p>Charts, lamps and the boats that carried them.</p>
+  <div class="row"><div>Open 10 to 18</div><div>Quay 3</div><div>Free on Mondays</div></div>
+</main>`
+
+const hand = (name: string, task: string): Step => ({ call: 'sub-agent', input: { name, task } })
+
+function script({ text, whole, results }: Asked): Step[] {
   if (text.includes('lighthouse') || text.includes('灯塔')) {
     const zh = text.includes('灯塔')
     if (results === 0) {
@@ -60,6 +74,19 @@ function script({ text, results }: Asked): Step[] {
   if (text.includes('clean') || text.includes('清理')) {
     return results > 0 ? [{ say: 'Done.' }] : [{ say: text.includes('清理') ? '清理前需要您确认。' : 'Before I touch anything I need your word.' }, { call: 'test-approval', input: { actionName: text.includes('清理') ? '删除 30 天前的日志' : 'Delete logs older than 30 days', note: 'find logs -name "*.log" -mtime +30 -delete' } }]
   }
+  if (text.includes('harbour museum')) return [{ say: `A card in plain HTML:\n\n\`\`\`html\n${card}\n\`\`\`\n\nThe colours are those of the chart room.`, pieces: 12 }]
+  if (text.includes('two harbours')) {
+    return results > 0
+      ? [{ say: 'Both can be reached by the evening ferry. **Kirkwall** has the longer quay and the later closing time; **Stromness** is the quieter of the two and nearer to the lighthouse.' }]
+      : [{ say: 'I ask two people at once.' }, hand('researcher', 'What does Kirkwall offer to visitors by sea?'), hand('researcher', 'What does Stromness offer to visitors by sea?')]
+  }
+  if (whole.includes('visitors by sea')) {
+    const town = whole.includes('Kirkwall') ? 'Kirkwall' : 'Stromness'
+    return results > 0
+      ? [{ say: `${town}: a visitor quay with water and power, a harbour office until 20:00, and a ten-minute walk to the old town.` }]
+      : [{ say: 'I look at the clock there and hand the tide tables on.' }, { call: 'time-now', input: { actionName: `Look at the clock in ${town}`, timezone: 'Europe/London' } }, hand('tide-keeper', `When is high water in ${town}?`)]
+  }
+  if (whole.includes('high water')) return [{ say: 'High water is at 09:12 and 21:38.' }]
   return [{ say: text.includes('磁') ? zhEssay : essay, pieces: 30 }]
 }
 
@@ -68,6 +95,12 @@ describe('screenshots', () => {
   beforeAll(async () => {
     stage = await Stage.open({ script, environment: { CONCERTINO_ENABLE: '' } })
     await mkdir(folder, { recursive: true })
+    for (const agent of [
+      { name: 'tide-keeper', displayName: 'Tide keeper', description: 'Knows when the water is high.', systemPrompt: 'You know the tides.', toolKeys: ['time-now'] },
+      { name: 'researcher', displayName: 'Researcher', description: 'Looks into one question at a time and says where it found the answer.', systemPrompt: 'You look into one question at a time for {{ caller }}.\n\n- Say first what you know, then what you looked up.\n- Name your sources.\n- Hand questions about tides to the tide keeper.', toolKeys: ['time-now', 'update-plan'], allowedSubAgents: ['tide-keeper'] },
+    ]) {
+      await fetch(`${stage.url}/api/agents`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(agent) })
+    }
   })
   afterAll(() => stage.close())
 
@@ -103,40 +136,54 @@ describe('screenshots', () => {
     await finished(page)
     await details(page)
     await keep(page, 'plan-light')
-    page = await open({ ...wide, ...dark }, 'How does the field of a bar magnet fall off?')
-    await finished(page)
-    await keep(page, 'answer-dark')
-    page = await open(wide, 'How does the field of a bar magnet fall off with distance?')
-    await finished(page)
-    await keep(page, 'answer-light')
-    page = await open(wide, 'Please clean up the old logs')
-    await page.locator('.approval').waitFor()
-    await keep(page, 'approval-light')
-    page = await open({ ...wide, ...dark, ...chinese }, '请清理旧日志')
-    await page.locator('.approval').waitFor()
-    await keep(page, 'approval-dark-zh')
     page = await open({ ...wide, ...chinese }, '帮我计划参观两座灯塔')
     await finished(page)
     await details(page)
     await keep(page, 'plan-light-zh')
-    await keep(await open(wide), 'start-light')
+    page = await open({ ...wide, ...dark }, 'How does the field of a bar magnet fall off?')
+    await finished(page)
+    await keep(page, 'answer-dark')
+    page = await open(wide, 'Please clean up the old logs')
+    await page.locator('.approval-note').waitFor()
+    await keep(page, 'approval-light')
+    page = await open({ ...wide, ...dark, ...chinese }, '请清理旧日志')
+    await page.locator('.approval-note').waitFor()
+    await page.locator('.approval').press('e')
+    await page.locator('.input-editor').waitFor()
+    await keep(page, 'approval-dark-zh')
+    page = await open(wide, 'Compare the two harbours for me')
+    await finished(page)
+    await details(page)
+    await page.getByRole('button', { name: /Researcher.*Kirkwall/ }).click()
+    await keep(page, 'agents-light')
     page = await open({ ...wide, ...dark })
-    await page.keyboard.press('Control+y')
-    await page.locator('.inbox-item').first().waitFor()
-    await keep(page, 'inbox-dark')
-    page = await open(wide)
-    await page.goto(`${stage.url}/settings`)
-    await page.locator('.group').first().waitFor()
-    await keep(page, 'settings-light')
+    await page.goto(`${stage.url}/agents/researcher`)
+    await page.locator('.agent-form').waitFor()
+    await keep(page, 'agent-dark')
+    page = await open(wide, 'Draw me a card for the harbour museum')
+    await finished(page)
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.frameLocator('iframe.preview').locator('h1').waitFor()
+    await keep(page, 'preview-light')
+    await keep(await open(wide), 'start-light')
     page = await open(narrow, 'Plan a visit to two lighthouses')
     await finished(page)
     await keep(page, 'phone-plan-light')
     page = await open({ ...narrow, ...dark, ...chinese }, '磁铁的磁场如何随距离衰减？')
     await finished(page)
     await keep(page, 'phone-answer-dark-zh')
-    page = await open({ ...narrow, ...dark })
-    await page.getByRole('button', { name: 'Show chats' }).first().click()
-    await page.locator('.drawer .session').first().waitFor()
-    await keep(page, 'phone-chats-dark')
+    page = await open({ ...narrow, ...dark }, 'Please clean up the old logs on my phone')
+    await page.locator('.approval-note').waitFor()
+    await keep(page, 'phone-approval-dark')
+    // Looked at, not kept: pages whose content depends on the day and the machine.
+    if (!process.env.MORE_SCREENSHOTS) return
+    for (const [place, name] of [['/usage', 'usage'], ['/settings', 'settings'], ['/agents', 'agents'], ['/agents?new=', 'new-agent']] as const) {
+      for (const [options, kind] of [[wide, 'light'], [{ ...narrow, ...dark, ...chinese }, 'phone-dark-zh']] as const) {
+        page = await open(options)
+        await page.goto(`${stage.url}${place}`)
+        await page.locator('.group, .agent-form').first().waitFor()
+        await keep(page, `more-${name}-${kind}`)
+      }
+    }
   })
 })

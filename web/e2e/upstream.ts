@@ -13,6 +13,8 @@ export type Step =
 export interface Asked {
   /** The last line of the newest message of the user. */
   text: string
+  /** All of it: a sub-agent's task and what it is told beside it. */
+  whole: string
   /** How many tool results stand behind it. */
   results: number
   system: string
@@ -68,9 +70,11 @@ export class Upstream {
 
 function read(body: { messages: WireMessage[]; tools?: { function: { name: string } }[] }): Asked {
   const last = body.messages.findLastIndex((message) => message.role === 'user')
+  const whole = textOf(body.messages[last]?.content)
   return {
+    whole,
     // The facts of the turn stand before what the person wrote.
-    text: textOf(body.messages[last]?.content).trim().split('\n').at(-1) ?? '',
+    text: whole.trim().split('\n').at(-1) ?? '',
     results: body.messages.slice(last + 1).filter((message) => message.role === 'tool').length,
     system: textOf(body.messages.find((message) => message.role === 'system')?.content),
     tools: (body.tools ?? []).map((tool) => tool.function.name),

@@ -8,7 +8,9 @@ use protocol::{
     AgentRef, ErrorCode, RunOptions, ToolSpec, Usage,
     wire::{
         agents::{AgentCheck, AgentList},
-        rest::{About, ApprovalList, BranchList, Problem, SessionInfo, SessionList},
+        rest::{
+            About, ApprovalAnswer, ApprovalList, AskedApproval, BranchList, Problem, SessionInfo, SessionList,
+        },
     },
 };
 use schemars::{SchemaGenerator, generate::SchemaSettings};
@@ -34,7 +36,9 @@ fn everything(generator: &mut SchemaGenerator) {
     generator.subschema_for::<AgentCheck>();
     generator.subschema_for::<AgentList>();
     generator.subschema_for::<AgentRef>();
+    generator.subschema_for::<ApprovalAnswer>();
     generator.subschema_for::<ApprovalList>();
+    generator.subschema_for::<AskedApproval>();
     generator.subschema_for::<BranchList>();
     generator.subschema_for::<ErrorCode>();
     generator.subschema_for::<Problem>();

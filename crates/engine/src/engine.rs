@@ -7,9 +7,8 @@ use models::{
     catalog::list::{Filter, ModelList},
 };
 use protocol::{
-    ApprovalId, Clock, IdSource, MessageId, MessageRef, PrincipalId, Seq, SessionId, Timestamp, ToolSpec,
-    UiMessage, WorkspaceId,
-    interaction::Interaction,
+    Clock, IdSource, MessageId, MessageRef, PrincipalId, Seq, SessionId, Timestamp, ToolSpec, UiMessage,
+    WorkspaceId,
     wire::{
         chat::Profile,
         rest::{SessionInfo, SessionList, SessionStatus},
@@ -33,7 +32,7 @@ use crate::{
         flush::Flusher,
         following::Following,
         registry::{Registry, SessionLoad},
-        request::{Decision, SendRequest},
+        request::SendRequest,
         subscribe::Viewer,
     },
     transcript::Mirror,
@@ -239,31 +238,6 @@ impl Engine {
         let record = self.record(workspace, session).await?;
         let queued = self.parts.store.queued(record.key).await?;
         Ok(queued.into_iter().map(|queued| queued.message).collect())
-    }
-
-    pub async fn answer(
-        &self,
-        workspace: WorkspaceId,
-        approval: ApprovalId,
-        decision: Decision,
-    ) -> Result<Interaction, EngineError> {
-        let session = self.interaction(&workspace, &approval).await?.0;
-        self.ask(workspace.clone(), session, |reply| Command::Answer {
-            approval: approval.clone(),
-            decision,
-            reply,
-        })
-        .await?;
-        Ok(self.interaction(&workspace, &approval).await?.1)
-    }
-
-    pub async fn interaction(
-        &self,
-        workspace: &WorkspaceId,
-        approval: &ApprovalId,
-    ) -> Result<(SessionId, Interaction), EngineError> {
-        let found = self.parts.store.interaction(workspace, approval).await?;
-        found.ok_or(EngineError::ApprovalNotFound)
     }
 
     /// Makes the branch through this message (its newest revision unless named) the active one; gives its leaf.

@@ -5,6 +5,7 @@
 //! `run/call_model.rs`, `run/call_tools.rs` → `session/log.rs` (number, store, tell).
 
 pub mod agents;
+mod approvals;
 mod artifacts;
 mod compact;
 mod context;

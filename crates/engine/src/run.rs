@@ -14,6 +14,7 @@ pub(crate) mod compact;
 pub(crate) mod delegate;
 pub(crate) mod drive;
 pub(crate) mod frame;
+pub(crate) mod grants;
 pub(crate) mod heard;
 pub(crate) mod hub;
 pub(crate) mod inline;

@@ -1,11 +1,9 @@
-//! How a person finds sessions again: search, pins, what waits anywhere, where a session branches. Reads only, but for
+//! How a person finds sessions again: search, pins, where a session branches. Reads only, but for
 //! the pin, which is no event of the session.
 
 use protocol::{
     SessionId, WorkspaceId,
-    wire::rest::{
-        ApprovalList, BranchChoice, BranchList, BranchPoint, SessionInfo, SessionList, WaitingApproval,
-    },
+    wire::rest::{BranchChoice, BranchList, BranchPoint, SessionInfo, SessionList},
 };
 use store::SessionRecord;
 
@@ -42,16 +40,6 @@ impl Engine {
         self.parts.store.pin_session(record.key, at).await?;
         self.parts.note_change(workspace, session);
         Ok(())
-    }
-
-    /// Every question of the workspace that nobody has answered yet.
-    pub async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<ApprovalList, EngineError> {
-        let waiting = self.parts.store.waiting(workspace, limit).await?;
-        let approvals = waiting
-            .into_iter()
-            .map(|one| WaitingApproval { chat_id: one.session, title: one.title, approval: one.interaction })
-            .collect();
-        Ok(ApprovalList { approvals })
     }
 
     /// Where the active branch has others beside it.

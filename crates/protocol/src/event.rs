@@ -11,6 +11,7 @@ use crate::{
     artifact::Artifact,
     facts::TurnFacts,
     id::{ApprovalId, MessageId, MessageRef, RunId, SessionId, ToolCallId},
+    interaction::Grant,
     message::UiMessage,
     planted::Planted,
     provider::{ProviderMetadata, Source},
@@ -238,6 +239,22 @@ pub enum SessionEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         raised: bool,
     },
+    /// A person changed the input of a call they were asked about: this is what runs.
+    InputEdited {
+        message: MessageId,
+        approval: ApprovalId,
+        call: ToolCallId,
+        input: Value,
+        /// The same change, where the question was shown as well.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        raised: bool,
+    },
+    /// With their answer a person allowed every such call of the session.
+    GrantGiven {
+        message: MessageId,
+        approval: ApprovalId,
+        grant: Grant,
+    },
 }
 
 /// Where a sub-agent's work comes from and where it can be followed.
@@ -341,6 +358,8 @@ impl SessionEvent {
             | Self::ArtifactKept { .. }
             | Self::ApprovalAsked { .. }
             | Self::ApprovalAnswered { .. }
+            | Self::InputEdited { .. }
+            | Self::GrantGiven { .. }
             | Self::ModelCalled { .. } => true,
             Self::StepStarted { .. }
             | Self::StepFinished { .. }
@@ -387,7 +406,9 @@ impl SessionEvent {
             | Self::DataPushed { message, .. }
             | Self::ArtifactKept { message, .. }
             | Self::ApprovalAsked { message, .. }
-            | Self::ApprovalAnswered { message, .. } => Some(message),
+            | Self::ApprovalAnswered { message, .. }
+            | Self::InputEdited { message, .. }
+            | Self::GrantGiven { message, .. } => Some(message),
         }
     }
 }

@@ -37,6 +37,7 @@ pub use id::{
     AgentId, ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId,
     ToolCallId, WorkspaceId,
 };
+pub use interaction::Grant;
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
 pub use planted::{Planted, PlantedMessage, PlantedPart};
 pub use provider::{ProviderMetadata, Source};

@@ -19,7 +19,7 @@ use axum::{
 use engine::Principal;
 use protocol::{ErrorCode, IdError, SessionId};
 
-pub(crate) use parse::decision;
+pub(crate) use parse::reason;
 
 use crate::{error::ApiError, router::wrong_method, state::ServerState};
 

@@ -16,6 +16,8 @@ use crate::{
     state::ServerState,
 };
 
+mod frame;
+
 struct Asset {
     path: &'static str,
     kind: &'static str,
@@ -48,6 +50,9 @@ pub(crate) async fn page_or_asset(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let path = uri.path();
+    if path == frame::PATH && matches!(method, Method::GET | Method::HEAD) {
+        return Ok(frame::page());
+    }
     let is_place = is_place(path, &headers);
     let asset = ASSETS.iter().find(|asset| asset.path == path && path != PAGE);
     if asset.is_none() && !is_place && path != "/sign-in.css" {
@@ -83,7 +88,7 @@ fn is_place(path: &str, headers: &HeaderMap) -> bool {
     let mut words = path.trim_start_matches('/').split('/');
     let first = words.next().unwrap_or_default();
     match first {
-        "" | "c" | "agents" | "settings" => true,
+        "" | "c" | "agents" | "usage" | "settings" => true,
         "api" | "assets" => false,
         _ => {
             let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());

@@ -12,6 +12,7 @@ mod agents {
     pub mod dice;
     pub mod drill_down;
     pub mod gate;
+    pub mod grants;
     pub mod hub;
     pub mod idempotent;
     pub mod in_force;

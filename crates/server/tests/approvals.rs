@@ -12,6 +12,11 @@ use testkit::{
     waits,
 };
 
+mod approvals {
+    pub mod always;
+    pub mod edited;
+}
+
 fn asks(call: &str, text: &str) -> Reply {
     calls(call, "conf_approve", json!({ "text": text }))
 }

@@ -18,7 +18,9 @@ async fn every_place_inside_the_page_gives_the_page() {
     let app = app().await;
     let start = app.get("/").await;
     assert_eq!((start.status, start.header("content-type")), (200, "text/html; charset=utf-8"));
-    for place in ["/c/chat-1", "/c/a.b", "/c/a%2Fb?agent=x", "/agents", "/agents/general", "/settings"] {
+    for place in
+        ["/c/chat-1", "/c/a.b", "/c/a%2Fb?agent=x", "/agents", "/agents/general", "/usage", "/settings"]
+    {
         assert_eq!(app.get(place).await.body, start.body, "{place}");
     }
     let astray = app.caller.request("GET", "/nowhere", &[("accept", "text/html,*/*")], "").await;
@@ -108,4 +110,21 @@ async fn hashed_files_last_and_the_page_is_asked_for_again() {
         );
         assert_eq!(file.header("content-encoding"), "");
     }
+}
+
+#[tokio::test]
+async fn the_frame_for_generated_content_has_no_origin_runs_one_script_and_reaches_nothing() {
+    let app = app().await;
+    let frame = app.get("/frame").await;
+    assert_eq!((frame.status, frame.header("content-type")), (200, "text/html; charset=utf-8"));
+    let policy = frame.header("content-security-policy");
+    for rule in
+        ["sandbox allow-scripts;", "default-src 'none';", "script-src 'sha256-", "frame-ancestors 'self'"]
+    {
+        assert!(policy.contains(rule), "{rule} is not in {policy}");
+    }
+    for hole in ["allow-same-origin", "connect-src", "'self';", "http", "script-src 'unsafe"] {
+        assert!(!policy.contains(hole), "{hole} is in {policy}");
+    }
+    assert_eq!(frame.body.matches("<script>").count(), 1);
 }

@@ -1,8 +1,8 @@
 //! What the tables hold, as values.
 
 use protocol::{
-    AgentId, ArtifactInfo, MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq, SessionId,
-    Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
+    AgentId, ArtifactInfo, Grant, MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq,
+    SessionId, Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
     wire::agents::AgentFields,
 };
 
@@ -38,6 +38,8 @@ pub struct SessionRecord {
     /// The model that the newest run was to use, and where from: what the session goes on with.
     pub chat_model_id: Option<String>,
     pub chat_model_source: Option<String>,
+    /// What a person allowed for the rest of the session.
+    pub grants: Vec<Grant>,
 }
 
 /// What the system prompt says about the session, as it was first told to a model.

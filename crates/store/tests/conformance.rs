@@ -99,6 +99,7 @@ macro_rules! kept_cases {
             files_that_nobody_refers_to_are_swept_at_the_next_start
             the_end_of_a_branch_is_where_the_newest_children_lead
             what_happened_elsewhere_keeps_its_times
+            what_a_person_allowed_and_changed_is_kept_with_their_answer
         }
     };
 }

@@ -116,6 +116,13 @@ impl Chat {
         }
     }
 
+    /// Follows the run that is on to its pause or end; returns at once when there is none.
+    pub async fn settled(&self) {
+        if let Some(mut turn) = self.resume().await {
+            turn.end().await;
+        }
+    }
+
     pub async fn stop(&self) -> Answer {
         self.caller.request("POST", &self.path("stop"), &[], "").await
     }

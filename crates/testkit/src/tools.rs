@@ -12,18 +12,20 @@ use std::{
 use protocol::ToolSpec;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tools::{AnyTool, Approval, Effect, InputError, Place, PreparedCall, ToolCtx, ToolError};
+use tools::{AnyTool, Approval, Covers, Effect, InputError, Place, PreparedCall, ToolCtx, ToolError};
 
 type Work = Arc<
     dyn Fn(ToolCtx, Value) -> Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send>> + Send + Sync,
 >;
+
+type Asks = Arc<dyn Fn(&Value) -> Approval + Send + Sync>;
 
 /// A tool that does what a test says, takes any input, and counts how often it ran.
 #[derive(Clone)]
 pub struct TestTool {
     spec: ToolSpec,
     effect: Effect,
-    approval: Approval,
+    approval: Asks,
     work: Work,
     runs: Arc<AtomicUsize>,
     finished: Arc<AtomicUsize>,
@@ -42,7 +44,7 @@ impl TestTool {
         Self {
             spec,
             effect: Effect::ReadOnly,
-            approval: Approval::NotNeeded,
+            approval: Arc::new(|_| Approval::NotNeeded),
             work: Arc::new(move |ctx, input| Box::pin(work(ctx, input))),
             runs: Arc::default(),
             finished: Arc::default(),
@@ -57,7 +59,15 @@ impl TestTool {
 
     #[must_use]
     pub fn that_asks(mut self) -> Self {
-        self.approval = Approval::Ask;
+        self.approval = Arc::new(|_| Approval::ask("The test wants to know."));
+        self.with_side_effect()
+    }
+
+    /// Asks, and says how far an "always" reaches.
+    #[must_use]
+    pub fn that_asks_for(mut self, covers: impl Fn(&Value) -> Covers + Send + Sync + 'static) -> Self {
+        let why = "The test wants to know.";
+        self.approval = Arc::new(move |input| Approval::Ask { why: why.to_owned(), covers: covers(input) });
         self.with_side_effect()
     }
 
@@ -90,7 +100,7 @@ impl AnyTool for TestTool {
     }
 
     fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
-        let (approval, input) = (self.approval, input.clone());
+        let (approval, input) = ((self.approval)(input), input.clone());
         let run = move |ctx| {
             self.runs.fetch_add(1, Ordering::Relaxed);
             let work = (self.work)(ctx, input);

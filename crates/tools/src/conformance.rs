@@ -90,6 +90,8 @@ impl Tool for ConfFail {
     }
 }
 
+const WHY: &str = "The call repeats a text after you allowed it.";
+
 pub struct ConfApprove;
 
 impl Tool for ConfApprove {
@@ -102,7 +104,7 @@ impl Tool for ConfApprove {
     }
 
     fn approval(&self, _: &ApproveInput) -> Approval {
-        Approval::Ask
+        Approval::ask(WHY)
     }
 
     async fn run(&self, _: ToolCtx, input: ApproveInput) -> Result<Output, ToolError> {
@@ -128,7 +130,7 @@ mod tests {
         assert_eq!(call("conf_approve").await, Ok(json!({ "echoed": "violin" })));
         assert_eq!(call("conf_fail").await, Err("conf_fail refuses: violin".to_owned()));
         let asking = |input| ConfApprove.approval(&input);
-        assert_eq!(asking(ApproveInput { text: String::new() }), Approval::Ask);
+        assert_eq!(asking(ApproveInput { text: String::new() }), Approval::ask(WHY));
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub use execute::{Limits, Outcome, execute};
 pub use registry::{Group, GroupError, Registry, RegistryError};
 pub use repair::{parse_arguments, read_arguments};
 pub use tool::{
-    AnyTool, Approval, Artifacts, Effect, Emit, InputError, Notes, Place, PreparedCall, Tool, ToolCtx,
-    ToolError,
+    AnyTool, Approval, Artifacts, Covers, Effect, Emit, InputError, Notes, Place, PreparedCall, Tool,
+    ToolCtx, ToolError,
 };
 pub use typed::{Family, client_side, engine_side, erase};

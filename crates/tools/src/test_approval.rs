@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Approval, Effect, Tool, ToolCtx, ToolError, instant::iso_utc};
 
 /// Try out an approval: the call waits until the person approves it, then reports when it was approved.
-/// It changes nothing. Needs the person's approval every time.
+/// It changes nothing. Needs the person's approval.
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// A note to show with the question.
@@ -22,6 +22,8 @@ pub struct Output {
     approved_at: String,
 }
 
+const WHY: &str = "This call only shows how approvals look; it changes nothing.";
+
 pub struct TestApproval;
 
 impl Tool for TestApproval {
@@ -35,7 +37,7 @@ impl Tool for TestApproval {
     }
 
     fn approval(&self, _: &Input) -> Approval {
-        Approval::Ask
+        Approval::ask(WHY)
     }
 
     async fn run(&self, ctx: ToolCtx, input: Input) -> Result<Output, ToolError> {
@@ -57,7 +59,7 @@ mod tests {
         let tool = erase(TestApproval, Family::Host);
         assert_eq!(tool.effect(), Effect::SideEffect);
         for input in [json!({}), json!({ "note": "just try" })] {
-            assert_eq!(Arc::clone(&tool).prepare(&input).unwrap().approval, Approval::Ask);
+            assert_eq!(Arc::clone(&tool).prepare(&input).unwrap().approval, Approval::ask(WHY));
         }
         let ctx = testing::ctx(&Arc::default());
         let approved_at = "2026-03-01T12:15:07.089Z";

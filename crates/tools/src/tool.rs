@@ -78,10 +78,35 @@ pub enum Effect {
     SideEffect,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a call needs before it may run. The tool states it, the engine decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
     NotNeeded,
-    Ask,
+    /// A person is asked, unless they allowed such calls for the session.
+    Ask {
+        /// A sentence for the person.
+        why: String,
+        /// What an "always" would cover.
+        covers: Covers,
+    },
+}
+
+/// How far an "always for this session" reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Covers {
+    /// Every call of the tool.
+    Tool,
+    /// Calls of the same kind, named in words a person understands: the beginning of a command, a folder.
+    Kind(String),
+    /// This call and no other: sensitive, asked about every time.
+    Once,
+}
+
+impl Approval {
+    /// Asks; an "always" covers the whole tool.
+    pub fn ask(why: &str) -> Self {
+        Self::Ask { why: why.to_owned(), covers: Covers::Tool }
+    }
 }
 
 /// A call whose arguments were accepted.

@@ -169,7 +169,7 @@ mod tests {
         type Output = i64;
 
         fn approval(&self, input: &Input) -> Approval {
-            if input.n > 100 { Approval::Ask } else { Approval::NotNeeded }
+            if input.n > 100 { Approval::ask("It is a big number.") } else { Approval::NotNeeded }
         }
 
         async fn run(&self, _: ToolCtx, input: Input) -> Result<i64, ToolError> {
@@ -199,7 +199,8 @@ mod tests {
             }
         );
         assert_eq!(tool.place(), Place::Server);
-        assert_eq!(Arc::clone(&tool).prepare(&json!({ "n": 101 })).unwrap().approval, Approval::Ask);
+        let asks = Approval::ask("It is a big number.");
+        assert_eq!(Arc::clone(&tool).prepare(&json!({ "n": 101 })).unwrap().approval, asks);
         let shown = Arc::default();
         assert_eq!(testing::call_in(testing::ctx(&shown), tool, json!({ "n": 21 })).await, Ok(json!(42)));
     }

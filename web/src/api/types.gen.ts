@@ -22,6 +22,8 @@ export interface FieldProblem {
   path: string
   /** In lower snake case, as in `unknown_tool`. */
   code: string
+  /** The line, where the field is a text of several. */
+  line?: number
   /** What is wrong. */
   message: string
   /** What to do. */
@@ -158,6 +160,16 @@ export interface AgentRef {
   path: string[]
 }
 
+/** An answer to a question. */
+export interface ApprovalAnswer {
+  approved: boolean
+  reason?: string
+  /** Allow every such call of the session; only where the question offers it. */
+  always: boolean
+  /** What is to run instead of the input that was asked about. */
+  input?: unknown
+}
+
 export interface ApprovalList {
   approvals: WaitingApproval[]
 }
@@ -167,6 +179,8 @@ export interface WaitingApproval {
   chatId: SessionId
   title: string | null
   approval: Interaction
+  /** Absent when the tool does not ask any more. */
+  question?: Question
 }
 
 /** A stored conversation; the client chose the id. A sub-agent's own chat has one of ours. */
@@ -180,6 +194,8 @@ export interface Interaction {
   toolCall: ToolCallId
   tool: string
   input: unknown
+  /** What a person made of the input; this is what ran. */
+  edited?: unknown
   status: InteractionStatus
   reason?: string
   askedAt: Timestamp
@@ -199,6 +215,28 @@ export type MessageId = string
 export type ToolCallId = string
 
 export type InteractionStatus = 'pending' | 'approved' | 'denied' | 'withdrawn'
+
+/** What a person should know before they answer. */
+export interface Question {
+  /** Why they are asked. */
+  why: string
+  /** What "always for this session" would allow. Absent: this is asked about every time. */
+  always?: Grant
+}
+
+/** What a person allowed for the rest of a session: every call of a tool, or of one kind of its calls. */
+export interface Grant {
+  tool: string
+  /** The kind of calls, in the tool's own words: the beginning of a command, a folder. Absent: all of them. */
+  scope?: string
+}
+
+/** One question, answered or not. */
+export interface AskedApproval {
+  chatId: SessionId
+  approval: Interaction
+  question?: Question
+}
 
 export interface BranchList {
   branches: BranchPoint[]

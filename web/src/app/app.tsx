@@ -23,6 +23,8 @@ import { isMac, useShortcut } from './shortcuts'
 const AgentsPage = lazy(() => import('../agents/agents-page').then((module) => ({ default: module.AgentsPage })))
 const SettingsPage = lazy(() => import('../settings/settings-page').then((module) => ({ default: module.SettingsPage })))
 
+const UsagePage = lazy(() => import('../usage/usage-page').then((module) => ({ default: module.UsagePage })))
+
 export function App() {
   const t = useTexts()
   const language = useLanguage()
@@ -129,8 +131,10 @@ function Place({ freshId }: { freshId: string }) {
       return <ChatPage key={route.id} id={route.id} fresh={route.id === freshId} />
     case 'settings':
       return <SettingsPage />
+    case 'usage':
+      return <UsagePage />
     case 'agents':
-      return <AgentsPage name={route.name} />
+      return <AgentsPage name={route.name} copy={route.copy} />
     case 'missing':
       return (
         <div className="centre">

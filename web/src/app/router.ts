@@ -5,7 +5,8 @@ import { useSyncExternalStore } from 'react'
 export type Route =
   | { page: 'start'; agent?: string }
   | { page: 'chat'; id: string; agent?: string }
-  | { page: 'agents'; name?: string }
+  | { page: 'agents'; name?: string; copy?: string }
+  | { page: 'usage' }
   | { page: 'settings' }
   | { page: 'missing' }
 
@@ -28,7 +29,11 @@ export function routeOf(address: string): Route {
   if (first === 'c' && second) {
     return { page: 'chat', id: second, ...(asked ? { agent: asked } : {}) }
   }
-  if (first === 'agents') return { page: 'agents', ...(second ? { name: second } : {}) }
+  if (first === 'agents') {
+    const copy = url.searchParams.get('new')
+    return { page: 'agents', ...(second ? { name: second } : copy !== null ? { copy } : {}) }
+  }
+  if (first === 'usage' && !second) return { page: 'usage' }
   if (first === 'settings' && !second) return { page: 'settings' }
   return { page: 'missing' }
 }
@@ -42,7 +47,10 @@ export function addressOf(route: Route): string {
     case 'chat':
       return `/c/${encodeURIComponent(route.id)}${route.agent ? `?agent=${encodeURIComponent(route.agent)}` : ''}`
     case 'agents':
+      if (route.copy !== undefined) return `/agents?new=${encodeURIComponent(route.copy)}`
       return route.name ? `/agents/${encodeURIComponent(route.name)}` : '/agents'
+    case 'usage':
+      return '/usage'
     case 'settings':
       return '/settings'
   }

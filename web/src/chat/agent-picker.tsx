@@ -1,12 +1,12 @@
 // Which main agent answers. It cannot be changed in the middle of an answer, and says so.
 
 import { Bot, ChevronDown } from 'lucide-react'
-import type { AgentSummary } from '../agents/routes'
+import type { AgentInfo } from '../api/types.gen'
 import { useTexts } from '../i18n'
 import { Menu } from '../ui/menu'
 
 interface AgentPickerProps {
-  agents: readonly AgentSummary[]
+  agents: readonly AgentInfo[]
   chosen: string | undefined
   busy: boolean
   onChoose: (name: string) => void
@@ -14,7 +14,8 @@ interface AgentPickerProps {
 
 export function AgentPicker({ agents, chosen, busy, onChoose }: AgentPickerProps) {
   const t = useTexts()
-  const main = agents.filter((agent) => agent.kind === 'main')
+  // Beside the main agents, one that was chosen to be tried out.
+  const main = agents.filter((agent) => (agent.kind === 'main' && agent.available) || agent.name === chosen)
   if (main.length < 2) return null
   const present = main.find((agent) => agent.name === chosen) ?? main[0]
   const trigger = (

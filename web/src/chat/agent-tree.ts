@@ -16,21 +16,25 @@ export interface AgentNode {
   children: AgentNode[]
 }
 
-const DEEPEST = 20
+/** The message of a sub-agent at work, by the message that delegated and the call in it. */
+export type Live = (messageId: string, call: string) => ChatMessage | undefined
 
-export function agentTree(messages: readonly ChatMessage[], live: (call: string) => ChatMessage | undefined): AgentNode[] {
+/** More than the server delegates. */
+export const DEEPEST = 20
+
+export function agentTree(messages: readonly ChatMessage[], live: Live): AgentNode[] {
   return messages.flatMap((message) => (message.role === 'assistant' ? nodesOf(message, live, 0) : []))
 }
 
-function nodesOf(message: ChatMessage, live: (call: string) => ChatMessage | undefined, depth: number): AgentNode[] {
+function nodesOf(message: ChatMessage, live: Live, depth: number): AgentNode[] {
   if (depth > DEEPEST) return []
   return message.parts.filter(isToolPart).filter(isDelegation).map((part) => {
     const running = isRunning(part)
     const settled = nestedMessage(part)
-    const inner = running ? (live(part.toolCallId) ?? settled) : (settled ?? live(part.toolCallId))
+    const inner = running ? (live(message.id, part.toolCallId) ?? settled) : (settled ?? live(message.id, part.toolCallId))
     const calls = inner?.parts.filter(isToolPart) ?? []
     return {
-      call: part.toolCallId,
+      call: `${message.id} ${part.toolCallId}`,
       name: inner?.metadata?.agent?.displayName ?? calledAgent(part.input) ?? '',
       task: calledTask(part.input),
       state: stateOf(running, outcome(part), inner, calls.some((one) => one.state === 'approval-requested')),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { someAgent } from '../agents/agents.fixture'
 import { routeOf, addressOf } from '../app/router'
 import { formatCount, formatDuration, formatSize, resolveLanguage } from '../i18n'
 import { en } from '../i18n/en'
@@ -39,8 +40,8 @@ describe('a conversation', () => {
   it('shows the tree of its agents, live ones before settled ones', () => {
     const inner = message('m2', [{ type: 'step-start' }], { chatId: 's', agent: { kind: 'sub', name: 'r', displayName: 'R', depth: 1, path: [] } })
     const running = { type: 'tool-sub-agent', toolCallId: 'c1', state: 'input-available', input: { name: 'r', task: 'go' } } as Part
-    expect(agentTree([message('m', [running])], (call) => (call === 'c1' ? inner : undefined))).toEqual([
-      { call: 'c1', name: 'R', task: 'go', state: 'running', steps: 1, toolCalls: 0, tokens: 0, chatId: 's', children: [] },
+    expect(agentTree([message('m', [running])], (parent, call) => (parent === 'm' && call === 'c1' ? inner : undefined))).toEqual([
+      { call: 'm c1', name: 'R', task: 'go', state: 'running', steps: 1, toolCalls: 0, tokens: 0, chatId: 's', children: [] },
     ])
   })
 
@@ -62,14 +63,14 @@ describe('the composer', () => {
     expect(wordAt('ask @re', 7)).toEqual({ sign: '@', word: 're', from: 4 })
     expect(wordAt('me@example', 10)).toBeUndefined()
     expect(suggestionsFor('/re', 3, [], en).map((one) => one.label)).toEqual(['/retry'])
-    const agents = [{ name: 'researcher', displayName: 'Researcher', description: '', kind: 'main' as const }]
+    const agents = [someAgent({ name: 'researcher', displayName: 'Researcher' }), someAgent({ name: 'search', available: false })]
     expect(suggestionsFor('@sea', 4, agents, en).map((one) => one.label)).toEqual(['@researcher'])
   })
 })
 
 describe('the page', () => {
   it('has addresses that lead back to where they came from', () => {
-    for (const address of ['/', '/c/a%2Fb%20c', '/c/x?agent=sub-1', '/agents', '/agents/general', '/settings']) {
+    for (const address of ['/', '/c/a%2Fb%20c', '/c/x?agent=sub-1', '/agents', '/agents?new=', '/agents?new=general', '/agents/general', '/usage', '/settings']) {
       expect(addressOf(routeOf(address))).toBe(address)
     }
     expect(routeOf('/a/b/c').page).toBe('missing')

@@ -4,7 +4,7 @@
 import { ArrowUp, Clock, Paperclip, Square, Zap } from 'lucide-react'
 import type { FileUIPart } from 'ai'
 import { useId, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode, type Ref } from 'react'
-import type { AgentSummary } from '../agents/routes'
+import type { AgentInfo } from '../api/types.gen'
 import { formatSize, useTexts } from '../i18n'
 import { IconButton } from '../ui/button'
 import { Menu } from '../ui/menu'
@@ -25,7 +25,7 @@ interface ComposerProps {
   draftKey: string
   busy: boolean
   disabled?: boolean
-  agents: readonly AgentSummary[]
+  agents: readonly AgentInfo[]
   /** Agent and model, below the text. */
   tools?: ReactNode
   onSend: (text: string, files: FileUIPart[], whenBusy?: 'queue' | 'interrupt') => void

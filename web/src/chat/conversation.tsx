@@ -12,6 +12,7 @@ import { exportMarkdown } from '../sessions/export'
 import { sessions, useSession } from '../sessions/sessions-store'
 import { IconButton } from '../ui/button'
 import { Dialog } from '../ui/dialog'
+import { showToast } from '../ui/toasts'
 import { AgentPicker } from './agent-picker'
 import { ChatContext, type ChatSurroundings } from './chat-context'
 import { begunChats, ChatPage } from './chat-page'
@@ -25,6 +26,7 @@ import { SidePanel } from './side-panel'
 import { StartScreen } from './start-screen'
 import { SteerBox } from './steer-box'
 import { TroubleNotice, ConnectionNotice } from './notices'
+import { giveTitle } from './routes'
 import type { Command } from './suggestions'
 import type { Choices } from './transport'
 import { PAGE, useSessionChat } from './use-session-chat'
@@ -55,7 +57,7 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
     begunChats.add(id)
     if (!readOnly) go({ page: 'chat', id }, 'replace')
   }, [id, readOnly])
-  const chat = useSessionChat({ id, initial, hasEarlier: initial.length >= PAGE, known, choices, onBegin })
+  const chat = useSessionChat({ id, initial, hasEarlier: initial.length >= PAGE, known, sub: readOnly, choices, onBegin })
   const { busy, stop, messages } = chat
 
   useEffect(() => {
@@ -99,6 +101,14 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
     }),
     [edit, retry, goOn, switchBranch],
   )
+  const retitle = async () => {
+    try {
+      await giveTitle(id)
+      await sessions.refreshOne(id)
+    } catch (error) {
+      showToast({ kind: 'error', text: `${t.errorRequest} ${error instanceof Error ? error.message : ''}` })
+    }
+  }
   const command = (name: Command) => {
     switch (name) {
       case 'new':
@@ -107,6 +117,10 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
         return messages.length > 0 && !busy ? retry() : undefined
       case 'stop':
         return stop()
+      case 'compact':
+        return messages.length > 0 ? send('/compact', [], busy ? 'queue' : undefined) : undefined
+      case 'summary-title':
+        return messages.length > 0 ? void retitle() : undefined
       case 'export':
         return void exportMarkdown(id, title)
       case 'theme':

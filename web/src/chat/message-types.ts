@@ -19,6 +19,8 @@ export interface MessageMetadata {
   chatId?: string
   parentToolCallId?: string
   parentMessageId?: string
+  /** Calls whose input a person changed before they ran, by call id. */
+  editedCalls?: Record<string, { input: unknown }>
 }
 
 export interface PlanStep {
@@ -29,6 +31,17 @@ export interface PlanStep {
 export interface Plan {
   explanation?: string
   steps: PlanStep[]
+}
+
+/** A summary that stands in for what came before it, as far as the model is concerned. */
+export interface Compaction {
+  status: 'running' | 'done' | 'failed' | 'stopped'
+  summary: string | undefined
+  /** What was not settled at that point. */
+  open: string[]
+  tokensBefore: number | undefined
+  tokensAfter: number | undefined
+  error: string | undefined
 }
 
 export type ChatMessage = UIMessage<MessageMetadata>
@@ -78,6 +91,23 @@ function isStep(value: unknown): value is PlanStep {
     'status' in value &&
     (value.status === 'pending' || value.status === 'in_progress' || value.status === 'completed')
   )
+}
+
+export function compactionOf(data: unknown): Compaction | undefined {
+  if (typeof data !== 'object' || data === null) return undefined
+  const fields = data as Record<string, unknown>
+  const { status } = fields
+  if (status !== 'running' && status !== 'done' && status !== 'failed' && status !== 'stopped') return undefined
+  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+  const number = (value: unknown) => (typeof value === 'number' ? value : undefined)
+  return {
+    status,
+    summary: text(fields.summary),
+    open: Array.isArray(fields.open) ? fields.open.filter((line) => typeof line === 'string') : [],
+    tokensBefore: number(fields.tokensBefore),
+    tokensAfter: number(fields.tokensAfter),
+    error: text(fields.error),
+  }
 }
 
 /** The newest plan of a conversation. */

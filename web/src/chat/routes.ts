@@ -10,6 +10,10 @@ import { timezone, type Choices } from './transport'
 export interface Answer {
   approved: boolean
   reason?: string
+  /** Allow every such call of this chat. */
+  always?: boolean
+  /** What is to run instead. */
+  input?: unknown
 }
 
 export function fetchHistory(id: string, page: { limit: number; before?: string }): Promise<ChatMessage[]> {
@@ -58,4 +62,9 @@ export async function queueMessage(id: string, text: string, files: FileUIPart[]
 /** Says something to the agent at work in this chat; a sub-agent's chat works the same. */
 export async function steer(id: string, text: string): Promise<void> {
   await call('POST', path`/api/chat/${id}/message`, { body: { text } })
+}
+
+/** Has the model name the chat. */
+export async function giveTitle(id: string): Promise<void> {
+  await call('POST', path`/api/chat/${id}/title`)
 }

@@ -5,9 +5,10 @@ import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import type { Usage } from '../api/types.gen'
 import { formatCount, useTexts } from '../i18n'
 import { IconButton } from '../ui/button'
-import { agentTree, type AgentNode } from './agent-tree'
+import { previewKind } from '../ui/preview-frame'
+import { agentTree, DEEPEST, type AgentNode } from './agent-tree'
 import { useMadeFiles, useSpending } from './extras'
-import { latestPlan, type ChatMessage } from './message-types'
+import { isToolPart, latestPlan, nestedMessage, type ChatMessage } from './message-types'
 import { AgentStateMark, agentStateText } from './parts/agent-state'
 import { FilePart } from './parts/file-part'
 import { Checklist } from './parts/plan-card'
@@ -28,7 +29,7 @@ export function SidePanel({ chatId, messages, lanes, busy, onOpenAgent }: SidePa
   const plan = useMemo(() => latestPlan(messages), [messages])
   // `beat`: the lanes move without the messages.
   // oxlint-disable-next-line react/exhaustive-deps
-  const tree = useMemo(() => agentTree(messages, (call) => lanes.message(call)), [messages, lanes, beat])
+  const tree = useMemo(() => agentTree(messages, (message, call) => lanes.message(message, call)), [messages, lanes, beat])
   const files = useMemo(() => messages.flatMap((message) => message.parts.filter((part) => part.type === 'file')), [messages])
   const usage = useMemo(() => sumUsage(messages), [messages])
   const made = useMadeFiles(chatId, busy)
@@ -52,7 +53,7 @@ export function SidePanel({ chatId, messages, lanes, busy, onOpenAgent }: SidePa
         <Section title={t.files} icon={<Paperclip size={15} />} note={String(count)}>
           <div className="panel-files">
             {made.map((file) => (
-              <FilePart key={file.id} file={{ url: `/api/artifacts/${encodeURIComponent(file.id)}`, mediaType: 'application/octet-stream', filename: file.name }} size={file.bytes} />
+              <FilePart key={file.id} file={{ url: `/api/artifacts/${encodeURIComponent(file.id)}`, mediaType: previewKind(file.mediaType) ? file.mediaType : 'application/octet-stream', filename: file.name }} size={file.bytes} />
             ))}
             {files.map((file, at) => (
               <FilePart key={at} file={file} />
@@ -149,13 +150,22 @@ function useBeat(on: boolean): number {
 
 export function sumUsage(messages: readonly ChatMessage[]): Usage {
   const sum: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
-  for (const { metadata } of messages) {
-    if (!metadata?.usage) continue
+  for (const message of messages) addUsage(sum, message, 0)
+  return sum
+}
+
+/** A message says what its own agent used; those that worked for it say it themselves. */
+function addUsage(sum: Usage, { metadata, parts }: ChatMessage, depth: number): void {
+  if (metadata?.usage) {
     sum.inputTokens += metadata.usage.inputTokens
     sum.outputTokens += metadata.usage.outputTokens
     sum.totalTokens += metadata.usage.totalTokens
     sum.cachedInputTokens += metadata.usage.cachedInputTokens
     sum.reasoningTokens += metadata.usage.reasoningTokens
   }
-  return sum
+  if (depth >= DEEPEST) return
+  for (const part of parts) {
+    const inner = isToolPart(part) ? nestedMessage(part) : undefined
+    if (inner) addUsage(sum, inner, depth + 1)
+  }
 }

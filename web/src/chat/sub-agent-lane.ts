@@ -1,5 +1,5 @@
-// The fast lane: a sub-agent's own chunks, folded with the package's own reader into the message they make. Kept by the
-// id of the call that started the sub-agent, for as long as the page shows the run.
+// The fast lane: a sub-agent's own chunks, folded with the package's own reader into the message they make. Found by the
+// message that delegated and the call in it (a call's id is unique in its message only), kept while the page shows the run.
 
 import { readUIMessageStream, type UIMessageChunk } from 'ai'
 import { useCallback, useSyncExternalStore } from 'react'
@@ -8,11 +8,14 @@ import type { ChatMessage } from './message-types'
 interface LaneData {
   toolCallId: string
   messageId: string
+  parentMessageId?: string
   chunk?: UIMessageChunk
 }
 
 interface Lane {
-  messageId: string
+  call: string
+  /** Where it is looked for; known from its start. */
+  place: string | undefined
   feed: ReadableStreamDefaultController<UIMessageChunk> | undefined
   message: ChatMessage | undefined
 }
@@ -20,7 +23,9 @@ interface Lane {
 const PREFIX = 'data-sub-agent-'
 
 export class SubAgentLanes {
+  /** By the sub-agent's own message. */
   #lanes = new Map<string, Lane>()
+  #places = new Map<string, Lane>()
   #listeners = new Map<string, Set<() => void>>()
   #changed = new Set<string>()
   #frame = 0
@@ -35,28 +40,31 @@ export class SubAgentLanes {
         this.#open(data)
         return
       case 'chunk': {
-        const lane = this.#lanes.get(data.toolCallId) ?? this.#open(data)
-        if (data.chunk && lane.messageId === data.messageId) lane.feed?.enqueue(data.chunk)
+        const lane = this.#lanes.get(data.messageId) ?? this.#open(data)
+        if (!data.chunk) return
+        if (!lane.place) this.#put(lane, parentIn(data.chunk))
+        lane.feed?.enqueue(data.chunk)
         return
       }
       case 'end':
-        this.#close(this.#lanes.get(data.toolCallId))
+        this.#close(this.#lanes.get(data.messageId))
         return
       default:
         return
     }
   }
 
-  message(call: string): ChatMessage | undefined {
-    return this.#lanes.get(call)?.message
+  message(parent: string, call: string): ChatMessage | undefined {
+    return this.#places.get(placeOf(parent, call))?.message
   }
 
-  subscribe(call: string, listener: () => void): () => void {
-    const listeners = this.#listeners.get(call) ?? new Set()
-    this.#listeners.set(call, listeners.add(listener))
+  subscribe(parent: string, call: string, listener: () => void): () => void {
+    const place = placeOf(parent, call)
+    const listeners = this.#listeners.get(place) ?? new Set()
+    this.#listeners.set(place, listeners.add(listener))
     return () => {
       listeners.delete(listener)
-      if (listeners.size === 0) this.#listeners.delete(call)
+      if (listeners.size === 0) this.#listeners.delete(place)
     }
   }
 
@@ -64,29 +72,40 @@ export class SubAgentLanes {
   clear(): void {
     for (const lane of this.#lanes.values()) this.#close(lane)
     this.#lanes.clear()
+    this.#places.clear()
   }
 
   #open(data: LaneData): Lane {
-    this.#close(this.#lanes.get(data.toolCallId))
-    const lane: Lane = { messageId: data.messageId, feed: undefined, message: undefined }
+    this.#close(this.#lanes.get(data.messageId))
+    const lane: Lane = { call: data.toolCallId, place: undefined, feed: undefined, message: undefined }
     const stream = new ReadableStream<UIMessageChunk>({
       start: (controller) => {
         lane.feed = controller
       },
     })
-    this.#lanes.set(data.toolCallId, lane)
-    void this.#fold(data.toolCallId, lane, stream)
+    this.#lanes.set(data.messageId, lane)
+    this.#put(lane, data.parentMessageId)
+    void this.#fold(lane, stream)
     return lane
   }
 
-  async #fold(call: string, lane: Lane, stream: ReadableStream<UIMessageChunk>): Promise<void> {
+  #put(lane: Lane, parent: string | undefined): void {
+    if (!parent) return
+    lane.place = placeOf(parent, lane.call)
+    this.#places.set(lane.place, lane)
+  }
+
+  async #fold(lane: Lane, stream: ReadableStream<UIMessageChunk>): Promise<void> {
     try {
       for await (const message of readUIMessageStream<ChatMessage>({ stream, onError: () => undefined })) {
         lane.message = message
-        this.#tell(call)
+        if (lane.place) this.#tell(lane.place)
       }
     } catch {
       // A lane is only a preview; the settled message comes with the call's output.
+    } finally {
+      // The reader is gone, and with it the stream.
+      lane.feed = undefined
     }
   }
 
@@ -97,8 +116,8 @@ export class SubAgentLanes {
     feed.close()
   }
 
-  #tell(call: string): void {
-    this.#changed.add(call)
+  #tell(place: string): void {
+    this.#changed.add(place)
     if (this.#frame !== 0) return
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0
@@ -115,7 +134,16 @@ function laneData(data: unknown): LaneData | undefined {
   return typeof toolCallId === 'string' && typeof messageId === 'string' ? (data as LaneData) : undefined
 }
 
-export function useLane(lanes: SubAgentLanes, call: string): ChatMessage | undefined {
-  const subscribe = useCallback((listener: () => void) => lanes.subscribe(call, listener), [lanes, call])
-  return useSyncExternalStore(subscribe, () => lanes.message(call))
+const placeOf = (parent: string, call: string): string => `${parent}\n${call}`
+
+/** The first chunk of a message says whose work it is. */
+function parentIn(chunk: UIMessageChunk): string | undefined {
+  if (chunk.type !== 'start' || typeof chunk.messageMetadata !== 'object' || chunk.messageMetadata === null) return undefined
+  const parent: unknown = (chunk.messageMetadata as { parentMessageId?: unknown }).parentMessageId
+  return typeof parent === 'string' ? parent : undefined
+}
+
+export function useLane(lanes: SubAgentLanes, parent: string, call: string): ChatMessage | undefined {
+  const subscribe = useCallback((listener: () => void) => lanes.subscribe(parent, call, listener), [lanes, parent, call])
+  return useSyncExternalStore(subscribe, () => lanes.message(parent, call))
 }

@@ -1,6 +1,6 @@
 // What the composer offers while a `/` command or an `@` agent is being written.
 
-import type { AgentSummary } from '../agents/routes'
+import type { AgentInfo } from '../api/types.gen'
 import type { Texts } from '../i18n'
 
 export interface Suggestion {
@@ -10,7 +10,7 @@ export interface Suggestion {
   kind: 'command' | 'agent'
 }
 
-export const COMMANDS = ['new', 'retry', 'stop', 'export', 'theme', 'language', 'help'] as const
+export const COMMANDS = ['new', 'retry', 'stop', 'compact', 'summary-title', 'export', 'theme', 'language', 'help'] as const
 export type Command = (typeof COMMANDS)[number]
 
 function aboutCommand(command: Command, t: Texts): string {
@@ -21,6 +21,10 @@ function aboutCommand(command: Command, t: Texts): string {
       return t.commandRetry
     case 'stop':
       return t.commandStop
+    case 'compact':
+      return t.commandCompact
+    case 'summary-title':
+      return t.commandTitle
     case 'export':
       return t.commandExport
     case 'theme':
@@ -49,7 +53,7 @@ export function wordAt(text: string, caret: number): { sign: '/' | '@'; word: st
   return { sign, word, from }
 }
 
-export function suggestionsFor(text: string, caret: number, agents: readonly AgentSummary[], t: Texts): Suggestion[] {
+export function suggestionsFor(text: string, caret: number, agents: readonly AgentInfo[], t: Texts): Suggestion[] {
   const at = wordAt(text, caret)
   if (!at) return []
   const word = at.word.toLowerCase()
@@ -62,6 +66,7 @@ export function suggestionsFor(text: string, caret: number, agents: readonly Age
     }))
   }
   return agents
+    .filter((agent) => agent.available)
     .filter((agent) => agent.name.toLowerCase().includes(word) || agent.displayName.toLowerCase().includes(word))
     .slice(0, 8)
     .map((agent) => ({ key: agent.name, label: `@${agent.name}`, about: agent.description || agent.displayName, kind: 'agent' }))

@@ -48,12 +48,14 @@ interface Beginning {
   hasEarlier: boolean
   /** A session the server knows: there may be a run to follow. */
   known: boolean
+  /** A sub-agent's own chat: it is no session, has no branches, and nothing but its messages can be asked for. */
+  sub?: boolean
   choices: () => Choices
   /** The first message of a new chat is out. */
   onBegin?: () => void
 }
 
-export function useSessionChat({ id, initial, hasEarlier: more, known, choices, onBegin }: Beginning): SessionChat {
+export function useSessionChat({ id, initial, hasEarlier: more, known, sub = false, choices, onBegin }: Beginning): SessionChat {
   const lanes = useMemo(() => new SubAgentLanes(), [])
   const transport = useMemo(() => makeTransport(choices), [choices])
   const [hasEarlier, setHasEarlier] = useState(more)
@@ -83,17 +85,25 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, choices, 
   const shownAt = useRef(0)
 
   const refreshBranches = useCallback(() => {
+    if (sub) return
     fetchBranches(id).then(setBranches, () => setBranches([]))
-  }, [id])
+  }, [id, sub])
 
   const noteState = useCallback(async () => {
+    if (sub) return undefined
     const info = await sessions.refreshOne(id)
     if (info) shownAt.current = info.updatedAt
     return info
-  }, [id])
+  }, [id, sub])
 
   /** Takes over what the server has and follows what runs. */
   const catchUp = useCallback(async () => {
+    if (sub) {
+      setMessages(await fetchHistory(id, { limit: LARGEST_PAGE }))
+      clearError()
+      if (!latest.current.busy) await resumeStream()
+      return
+    }
     const info = await noteState()
     if (!info) return
     if (info.status !== 'running') {
@@ -108,7 +118,7 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, choices, 
       setMessages((present) => joinHistory(present, page))
       await resumeStream()
     }
-  }, [id, noteState, setMessages, clearError, refreshBranches, resumeStream])
+  }, [id, sub, noteState, setMessages, clearError, refreshBranches, resumeStream])
 
   const { connection, lose } = useReconnect(catchUp)
   lost.current = () => {
@@ -116,7 +126,7 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, choices, 
     lose()
   }
   settled.current = () => {
-    tellTabs(id)
+    if (!sub) tellTabs(id)
     void noteState()
     void sessions.refresh()
     refreshBranches()
@@ -142,10 +152,10 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, choices, 
   // The server has begun: the list and the other tabs should know.
   const streaming = status === 'streaming'
   useEffect(() => {
-    if (!streaming) return
+    if (!streaming || sub) return
     tellTabs(id)
     void sessions.refreshOne(id).catch(() => undefined)
-  }, [id, streaming])
+  }, [id, sub, streaming])
 
   const began = useCallback(() => onBegin?.(), [onBegin])
 
@@ -203,6 +213,8 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, choices, 
       await answerApproval(approvalId, given)
       await addToolApprovalResponse({ id: approvalId, approved: given.approved, ...(given.reason ? { reason: given.reason } : {}) })
       sessions.approvalAnswered(approvalId)
+      // An "always" may have answered others with it.
+      if (given.always) void sessions.refresh()
       tellTabs(id)
       if (!latest.current.busy) await resumeStream()
     },

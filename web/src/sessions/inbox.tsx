@@ -16,7 +16,7 @@ export function InboxDialog({ open, onClose }: { open: boolean; onClose: () => v
     <Dialog title={t.inbox} open={open} onClose={onClose}>
       <div className="inbox">
         {approvals.length === 0 && <p className="quiet">{t.inboxEmpty}</p>}
-        {approvals.map(({ chatId, title, approval }) => (
+        {approvals.map(({ chatId, title, approval, question }) => (
           <div key={approval.id} className="inbox-item">
             <button
               type="button"
@@ -32,11 +32,12 @@ export function InboxDialog({ open, onClose }: { open: boolean; onClose: () => v
               title={fieldOf(approval.input, 'actionName') ?? plainWords(approval.tool)}
               tool={approval.tool}
               input={approval.input}
-              onAnswer={async (approved, reason) => {
-                await answerApproval(approval.id, { approved, ...(reason ? { reason } : {}) })
+              asked={question}
+              onAnswer={async (answer) => {
+                await answerApproval(approval.id, answer)
                 sessions.approvalAnswered(approval.id)
                 tellTabs(chatId)
-                await sessions.refreshOne(chatId)
+                await Promise.all([sessions.refreshOne(chatId), answer.always ? sessions.refresh() : undefined])
               }}
             />
           </div>

@@ -1,6 +1,6 @@
 // The list of chats with search, and the ways to everything else.
 
-import { Bot, Inbox, PanelLeft, Search, Settings, SquarePen, X } from 'lucide-react'
+import { Bot, ChartColumn, Inbox, PanelLeft, Search, Settings, SquarePen, X } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { SessionInfo } from '../api/types.gen'
 import { addressOf, go, useRoute, type Route } from '../app/router'
@@ -94,6 +94,9 @@ export function Sidebar({ onHide, onInbox, showAgents, onChosen }: SidebarProps)
             <Bot size={16} aria-hidden /> {t.agents}
           </NavLink>
         )}
+        <NavLink to={{ page: 'usage' }} active={route.page === 'usage'} visit={visit}>
+          <ChartColumn size={16} aria-hidden /> {t.usage}
+        </NavLink>
         <NavLink to={{ page: 'settings' }} active={route.page === 'settings'} visit={visit}>
           <Settings size={16} aria-hidden /> {t.settings}
         </NavLink>

@@ -1,8 +1,7 @@
 // Settings: appearance, language, tools, keyboard, about.
 
-import { useEffect, useId, useState, type ReactNode } from 'react'
-import { call } from '../api/client'
-import type { ToolSpec } from '../api/types.gen'
+import { useEffect, useId, type ReactNode } from 'react'
+import { useTools } from '../agents/use-tools'
 import { setPreferences, usePreferences, type Language, type Theme } from '../app/preferences'
 import { useAbout } from '../chat/server-model'
 import { FamilyIcon } from '../chat/family-icon'
@@ -100,16 +99,8 @@ function Choice<T extends string>({ label, value, choices, onChange }: ChoicePro
 
 function Tools() {
   const t = useTexts()
-  const [tools, setTools] = useState<readonly ToolSpec[]>()
-  useEffect(() => {
-    const gone = new AbortController()
-    call<{ tools: ToolSpec[] }>('GET', '/api/tools', { signal: gone.signal }).then(
-      (list) => setTools(list.tools),
-      () => setTools([]),
-    )
-    return () => gone.abort()
-  }, [])
-  if (!tools || tools.length === 0) return null
+  const tools = useTools()
+  if (tools.length === 0) return null
   return (
     <Group title={t.tools}>
       <p className="quiet">{t.toolsIntro}</p>

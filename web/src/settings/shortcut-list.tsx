@@ -15,6 +15,8 @@ export function ShortcutList() {
     [[modifier, 'Y'], t.shortcutInbox],
     [['Esc'], t.shortcutStop],
     [['A'], t.shortcutApprove],
+    [['S'], t.shortcutAlways],
+    [['E'], t.shortcutEdit],
     [['D'], t.shortcutDeny],
     [[modifier, '/'], t.shortcutHelp],
   ]

@@ -21,12 +21,24 @@ pub struct Process {
     folder: tempfile::TempDir,
     address: String,
     upstream: String,
+    settings: Vec<(String, String)>,
     child: Option<Child>,
 }
 
 impl Process {
     pub fn new(upstream: String, dice: &mut Dice) -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), address: free_address(dice), upstream, child: None }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            address: free_address(dice),
+            upstream,
+            settings: Vec::new(),
+            child: None,
+        }
+    }
+
+    /// A setting of the processes to come.
+    pub fn set(&mut self, variable: &str, value: &str) {
+        self.settings.push((variable.to_owned(), value.to_owned()));
     }
 
     pub fn url(&self) -> String {
@@ -67,6 +79,7 @@ impl Process {
             .env("CONCERTINO_LOG", "warn")
             .env("CONCERTINO_AUTO_TITLE", "off")
             .env("OPENAI_BASE_URL", &self.upstream)
+            .envs(self.settings.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(complaints);

@@ -75,6 +75,21 @@ impl Stream {
         }
     }
 
+    /// Reads on until one of these has come; gives which.
+    pub async fn either<'a>(&mut self, one: &'a str, other: &'a str) -> &'a str {
+        loop {
+            let said = String::from_utf8_lossy(&self.read);
+            if let Some(found) = [one, other].into_iter().find(|text| said.contains(*text)) {
+                return found;
+            }
+            let piece = self.response.chunk().await.unwrap();
+            let piece =
+                piece.unwrap_or_else(|| panic!("neither came: {}", String::from_utf8_lossy(&self.read)));
+            self.bytes += piece.len();
+            self.read.extend_from_slice(&piece);
+        }
+    }
+
     /// Reads on until so much has come in all.
     pub async fn until_bytes(&mut self, bytes: usize) {
         while self.bytes < bytes {

@@ -15,7 +15,6 @@ use super::{
     compaction::{Compaction, is_summary},
     history, transcript,
 };
-use crate::run::frame::RAISED_CALLS;
 
 /// The kept part that holds the plan the person sees.
 const PLAN: &str = "plan";
@@ -40,6 +39,14 @@ pub(crate) struct Mark {
     pub(crate) at: usize,
     /// Before a message of the person, or the task of a sub-agent.
     pub(crate) is_user: bool,
+}
+
+/// What a model is sent of a conversation.
+pub(crate) struct Sent {
+    pub(crate) messages: Vec<Arc<ModelMessage>>,
+    /// About how much that is, and how much of it belongs to the turn.
+    pub(crate) bytes: usize,
+    pub(crate) of_turn: usize,
 }
 
 /// What a provider counted for the first `up_to` messages and everything before them.
@@ -114,12 +121,12 @@ impl Conversation {
 
     fn push_answer(&mut self, message: &UiMessage) {
         let fact = |name: &str| message.metadata.as_ref().and_then(|metadata| metadata.get(name));
-        let raised = fact(RAISED_CALLS);
+        let marks = history::Marks::of(message);
         let is_for_model = fact(command::COMMAND).is_none();
         for (step, parts) in (0_u32..).zip(message.parts.split(|part| matches!(part, Part::StepStart))) {
             if is_for_model {
                 let mut said = Vec::new();
-                history::add_step(&mut said, parts, raised);
+                history::add_step(&mut said, parts, marks);
                 if matches!(said.first(), Some(ModelMessage::Assistant { .. })) {
                     self.mark(&message.id, step, false);
                 }
@@ -158,19 +165,28 @@ impl Conversation {
         conversation
     }
 
-    /// What the model is sent in a turn, and about how many bytes that is.
-    pub(crate) fn sent(&self, turn: &UiMessage) -> (Vec<Arc<ModelMessage>>, usize) {
+    /// What the model is sent in a turn.
+    pub(crate) fn sent(&self, turn: &UiMessage) -> Sent {
         if turn.parts.iter().any(|part| Compaction::in_force(part).is_some()) {
             let conversation = self.with_turn(turn, None);
-            return (conversation.messages, conversation.bytes);
+            let bytes = conversation.bytes;
+            return Sent { messages: conversation.messages, bytes, of_turn: bytes };
         }
         let mut said = Vec::new();
         history::add(&mut said, turn);
-        let bytes = said.iter().map(size).sum::<usize>();
+        let of_turn = said.iter().map(size).sum::<usize>();
         let mut messages = Vec::with_capacity(self.messages.len() + said.len() + 2);
         messages.extend_from_slice(&self.messages);
         messages.extend(said.into_iter().map(Arc::new));
-        (messages, self.bytes + bytes)
+        Sent { messages, bytes: self.bytes + of_turn, of_turn }
+    }
+
+    /// The most that these bytes and what nobody has counted yet can come to, in tokens, where a provider has counted
+    /// the rest.
+    pub(crate) fn at_most_with(&self, bytes: usize) -> Option<u64> {
+        let measured = self.measured?;
+        let since = self.messages[measured.up_to..].iter().map(|message| size(message)).sum::<usize>();
+        Some(measured.tokens + (since + bytes) as u64)
     }
 
     fn mark(&mut self, message: &MessageId, step: u32, is_user: bool) {

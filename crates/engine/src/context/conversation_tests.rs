@@ -153,7 +153,7 @@ fn for_every_branch_and_every_cut_each_call_has_its_results_and_a_restart_change
         }
         // What a run sends is what the next run reads of it.
         let (last, before) = messages.split_last().unwrap();
-        assert_eq!(fold(before).sent(last).0, whole.messages(), "seed {seed}");
+        assert_eq!(fold(before).sent(last).messages, whole.messages(), "seed {seed}");
         for mark in whole.marks() {
             let first = whole.messages().get(mark.at).map(|message| &**message);
             let is_right = match first {

@@ -5,6 +5,7 @@
 use models::{AssistantContent, ModelMessage, UserContent};
 use protocol::{
     Part, PlantedMessage, PlantedPart, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage,
+    project::chat::EDITED_CALLS,
 };
 use serde_json::{Value, json};
 
@@ -17,9 +18,8 @@ pub(crate) const BACKGROUND: &str = "background";
 
 /// Appends what the message of an agent means to a model, step by step.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
-    let raised = message.metadata.as_ref().and_then(|metadata| metadata.get(RAISED_CALLS));
     for step in message.parts.split(|part| matches!(part, Part::StepStart)) {
-        add_step(out, step, raised);
+        add_step(out, step, Marks::of(message));
     }
 }
 
@@ -77,8 +77,25 @@ pub(crate) fn user(message: &UiMessage, facts: Option<&TurnFacts>) -> Option<Mod
     Some(ModelMessage::User { content })
 }
 
-/// What stands between two `step-start` parts. `raised` are the calls in it that are copies of sub-agents' questions.
-pub(crate) fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Option<&Value>) {
+/// What a message says about its calls beside the parts.
+#[derive(Clone, Copy)]
+pub(crate) struct Marks<'a> {
+    /// Those that are copies of sub-agents' questions.
+    raised: Option<&'a Value>,
+    /// Those whose input a person changed.
+    edited: Option<&'a Value>,
+}
+
+impl<'a> Marks<'a> {
+    pub(crate) fn of(message: &'a UiMessage) -> Self {
+        let fact = |name| message.metadata.as_ref().and_then(|metadata| metadata.get(name));
+        Self { raised: fact(RAISED_CALLS), edited: fact(EDITED_CALLS) }
+    }
+}
+
+/// What stands between two `step-start` parts.
+pub(crate) fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], marks: Marks<'_>) {
+    let Marks { raised, edited } = marks;
     let mut content = Vec::new();
     let mut results = Vec::new();
     let mut steered = Vec::new();
@@ -96,7 +113,11 @@ pub(crate) fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], raised: Opti
             Part::Tool(tool) => {
                 let provider = tool.provider.clone();
                 content.push(AssistantContent::ToolCall { call: call(tool), provider });
-                let (text, is_error) = result(&tool.state);
+                let (mut text, is_error) = result(&tool.state);
+                let ran = edited.and_then(|edited| edited.get(tool.call.as_str())?.get("input"));
+                if let Some(ran) = ran {
+                    text.insert_str(0, &format!("The person changed the input before this ran, to: {ran}\n"));
+                }
                 results.push(ModelMessage::Tool {
                     call: tool.call.clone(),
                     tool: tool.tool.clone(),

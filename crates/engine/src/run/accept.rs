@@ -71,8 +71,9 @@ pub(crate) fn accept(run: &RunCtx, call: &WrittenCall) -> Result<PlannedCall, Re
         Err(error) => return Err(refuse(input, error.to_string(), true)),
         Ok(_) if tool.place() == Place::Client => Plan::Wait,
         Ok(prepared) => match prepared.approval {
-            Approval::Ask => Plan::Ask,
             Approval::NotNeeded => Plan::Run,
+            asks if run.tree.grants.cover(&call.tool, &asks) => Plan::Run,
+            Approval::Ask { .. } => Plan::Ask,
         },
     };
     Ok(planned(input, plan))

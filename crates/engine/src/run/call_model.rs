@@ -17,7 +17,10 @@ use super::{
     inline,
     turn::{Offer, Said},
 };
-use crate::{context::prompt, session::log::LogWriter};
+use crate::{
+    context::{conversation::Sent, prompt},
+    session::log::LogWriter,
+};
 
 pub(crate) async fn call_model(
     run: &RunCtx,
@@ -84,7 +87,7 @@ async fn hear(
 ) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
     let mut asked = request(run, frame, writer, offer, hints);
     // On the heap, as everything that is rare: a run that waits for its model should be small.
-    if compact::can_be_full(run, asked.bytes)
+    if compact::can_be_full(run, frame, asked.bytes, asked.of_turn)
         && Box::pin(compact::if_full(run, frame, writer)).await? == Compacted::Done
     {
         asked = request(run, frame, writer, offer, hints);
@@ -185,15 +188,16 @@ async fn begin(run: &RunCtx, Asked { request, .. }: Asked) -> Result<ModelStream
     Ok(asked.map_err(|_| ModelError::Garbage("the request could not be made".to_owned()))?)
 }
 
-/// A request, and about how many bytes of conversation are in it.
+/// A request, and about how many bytes of conversation are in it, in all and of this turn.
 struct Asked {
     request: ModelRequest,
     bytes: usize,
+    of_turn: usize,
 }
 
 /// Everything before the newest step is what the request before held, to the byte; only a compaction breaks that.
 fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints: &[String]) -> Asked {
-    let (mut messages, bytes) = run.history.sent(frame.message());
+    let Sent { mut messages, bytes, of_turn } = run.history.sent(frame.message());
     messages.extend(hints.iter().cloned().map(prompt::facts).chain(prompt::hint(offer)).map(Arc::new));
     let request = ModelRequest {
         system: Arc::clone(&run.system),
@@ -206,5 +210,5 @@ fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints:
         written: run.written.clone(),
         purpose: Purpose::Answer,
     };
-    Asked { request, bytes }
+    Asked { request, bytes, of_turn }
 }

@@ -162,7 +162,7 @@ pub(crate) async fn call_tools(
                     frame.progress(&call, output)?;
                 }
             }
-            Some(answer) = mail.answers.recv() => take_answer(frame, writer, *answer, seat).await?,
+            Some(answer) = mail.answers.recv() => take_answer(run, frame, writer, *answer, seat).await?,
             raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
             Some(done) = running.join_next() => {
                 if let Ok((place, outcome)) = done {
@@ -213,6 +213,7 @@ pub(crate) struct LiveAnswer {
 
 /// Writes an answer down, once; the call it allows runs when the present ones have ended.
 pub(crate) async fn take_answer(
+    run: &RunCtx,
     frame: &mut Frame,
     writer: &mut LogWriter,
     answer: LiveAnswer,
@@ -222,15 +223,17 @@ pub(crate) async fn take_answer(
     seat.take_over(busy);
     let asked = |state: &ToolState| matches!(state, ToolState::ApprovalRequested { approval: id, .. } if *id == approval);
     if !frame.own_open_calls().iter().any(|(_, _, state)| asked(state)) {
-        let given = frame.message().tool_parts().find_map(|part| {
-            part.state.approval().filter(|given| given.id == approval).and_then(|given| given.approved)
-        });
-        let is_repeat = given == Some(decision.approved);
+        let is_repeat = frame.has_decided(&approval, &decision)
+            && decision.grant.as_ref().is_none_or(|grant| run.tree.grants.has(grant));
         drop(reply.send(if is_repeat { Ok(()) } else { Err(EngineError::ApprovalSettled) }));
         return Ok(());
     }
-    frame.answer(approval, decision.approved, decision.reason, false)?;
+    let grant = decision.grant.clone();
+    frame.decide(approval, decision)?;
     writer.append(frame.take(), Vec::new()).await?;
+    if let Some(grant) = grant {
+        run.tree.grants.add(grant);
+    }
     drop(reply.send(Ok(())));
     Ok(())
 }

@@ -55,13 +55,20 @@ pub(crate) enum Compacted {
     Failed,
 }
 
-/// Whether a model call with about so many bytes of conversation can fill the window. Cheap, and mostly the answer is
-/// no: there cannot be more tokens than bytes.
-pub(crate) fn can_be_full(run: &RunCtx, bytes: usize) -> bool {
+/// Whether the model call to come can fill the window. Cheap, and mostly the answer is no: there cannot be more tokens
+/// than bytes.
+pub(crate) fn can_be_full(run: &RunCtx, frame: &Frame, bytes: usize, of_turn: usize) -> bool {
     let settings = run.parts.settings.context;
-    let window = run.model.context_window().unwrap_or(settings.default_window);
-    let room = Room { window, fixed: 0 };
-    settings.auto_compact && (bytes + run.system.len() + TOOLS) as u64 > room.full()
+    let known = run.model.context_window();
+    let full = Room { window: known.unwrap_or(settings.default_window), fixed: 0 }.full();
+    if !settings.auto_compact || (bytes + run.system.len() + TOOLS) as u64 <= full {
+        return false;
+    }
+    let counted = frame.context_tokens().map(|tokens| tokens + of_turn as u64);
+    match counted.or_else(|| run.history.at_most_with(of_turn)) {
+        Some(at_most) => at_most > full,
+        None => known.is_some(),
+    }
 }
 
 /// Before a model call: compacts when the window fills.

@@ -224,7 +224,7 @@ async fn begin(
         writer.append(frame.take(), Vec::new()).await?;
         Turn::new(run.agent.max_steps)
     } else {
-        let calls = resume::plan(&frame, &run.parts.tools, Why::Asked);
+        let calls = resume::plan(&frame, &run.parts.tools, &run.tree.grants, Why::Asked);
         Turn::resume(run.agent.max_steps, frame.steps(), calls)
     };
     let (result, results) = watch::channel(None);

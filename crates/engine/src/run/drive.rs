@@ -287,10 +287,10 @@ async fn wait_for_answer(
 ) -> Result<Option<Vec<super::turn::PlannedCall>>, RunStop> {
     loop {
         while let Ok(answer) = mail.answers.try_recv() {
-            take_answer(frame, writer, *answer, seat).await?;
+            take_answer(run, frame, writer, *answer, seat).await?;
         }
         mail.show_raised(run, frame)?;
-        let calls = resume::plan(frame, &run.parts.tools, Why::Asked);
+        let calls = resume::plan(frame, &run.parts.tools, &run.tree.grants, Why::Asked);
         if calls.iter().any(|call| call.plan.is_ready()) {
             return Ok(Some(calls));
         }
@@ -311,6 +311,6 @@ async fn wait_for_answer(
             () = run.tree.parking() => return Ok(None),
         };
         run.post.waits.store(false, Ordering::Relaxed);
-        take_answer(frame, writer, *answer, seat).await?;
+        take_answer(run, frame, writer, *answer, seat).await?;
     }
 }

@@ -5,6 +5,7 @@
 //! is what the events say: a frame is rebuilt by applying the log.
 
 mod compaction;
+mod decide;
 mod questions;
 
 use std::collections::{HashMap, HashSet};

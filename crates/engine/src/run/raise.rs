@@ -14,6 +14,7 @@ use super::frame::Frame;
 /// What happened to a question of a sub-agent.
 pub(crate) enum Raised {
     Asked { approval: ApprovalId, call: ToolCall, from: MessageId, agent: String },
+    Edited { approval: ApprovalId, input: Value },
     Answered { approval: ApprovalId, approved: bool, reason: Option<String>, withdrawn: bool },
     Settled { approval: ApprovalId, outcome: ToolOutcome },
 }
@@ -58,6 +59,9 @@ impl Follower {
                         reason: reason.clone(),
                         withdrawn: *withdrawn,
                     });
+                }
+                SessionEvent::InputEdited { approval, input, raised: false, .. } => {
+                    raised.push(Raised::Edited { approval: approval.clone(), input: input.clone() });
                 }
                 SessionEvent::ToolSettled { call, outcome, .. } => {
                     if let Some(approval) = self.asked.remove(call) {
@@ -126,6 +130,9 @@ impl Unshown {
             | (Raised::Answered { approval, .. }, SessionEvent::ApprovalAnswered { approval: shown, .. }) => {
                 approval != shown
             }
+            (Raised::Edited { approval, .. }, SessionEvent::InputEdited { approval: shown, .. }) => {
+                approval != shown
+            }
             (Raised::Settled { approval, .. }, SessionEvent::ToolSettled { call, .. }) => {
                 frame.raised_call(approval).as_ref() != Some(call)
             }
@@ -144,6 +151,10 @@ impl Raised {
     pub(crate) fn show(self, frame: &mut Frame, ids: &dyn IdSource) -> Result<(), FoldError> {
         match self {
             Self::Asked { approval, call, from, agent } => frame.raise(approval, call, &from, &agent, ids),
+            Self::Edited { approval, input } => match frame.raised_call(&approval) {
+                Some(_) => frame.edit_input(&approval, input),
+                None => Ok(()),
+            },
             Self::Answered { approval, approved, reason, withdrawn } => match frame.raised_call(&approval) {
                 Some(_) => frame.answer(approval, approved, reason, withdrawn),
                 None => Ok(()),

@@ -6,15 +6,16 @@
 use std::{collections::HashMap, sync::Arc};
 
 use protocol::{
-    FoldError, FrameParent, LogEntry, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState,
-    UiMessage,
+    FoldError, FrameParent, Grant, LogEntry, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome,
+    ToolState, UiMessage,
 };
 use serde_json::Value;
 use store::{RunRecord, SessionKey, Store, StoreError};
-use tools::{Approval, Effect, Place, Registry};
+use tools::{Effect, Place, Registry};
 
 use super::{
     frame::Frame,
+    grants::{Grants, must_ask},
     hub::Hub,
     raise::Unshown,
     tree::Revived,
@@ -38,6 +39,8 @@ pub(crate) enum Why {
 pub(crate) struct Rebuilt {
     pub(crate) frame: Frame,
     pub(crate) below: Vec<Revived>,
+    /// What the person allowed for the rest of the session.
+    pub(crate) grants: Vec<Grant>,
     /// Messages of frames that were ended while the run was out of memory.
     pub(crate) closed: Vec<UiMessage>,
     /// What its sub-agents know of each other.
@@ -52,6 +55,7 @@ impl Rebuilt {
         Self {
             frame,
             below: Vec::new(),
+            grants: Vec::new(),
             closed: Vec::new(),
             hub: Hub::default(),
             unshown: Unshown::default(),
@@ -147,20 +151,21 @@ impl Frames {
 }
 
 /// What is to be done with each call that has no result.
-pub(crate) fn plan(frame: &Frame, tools: &Registry, why: Why) -> Vec<PlannedCall> {
+pub(crate) fn plan(frame: &Frame, tools: &Registry, grants: &Grants, why: Why) -> Vec<PlannedCall> {
     frame
         .own_open_calls()
         .into_iter()
         .filter_map(|(id, name, state)| {
-            let plan = plan_one(&name, &state, tools, why)?;
-            let input = state.input().cloned().unwrap_or_default();
-            Some(PlannedCall { call: ToolCall { id, name, input }, plan })
+            let input = frame.edited(&id).or(state.input()).cloned().unwrap_or_default();
+            let call = ToolCall { id, name, input };
+            let plan = plan_one(&call, &state, tools, grants, why)?;
+            Some(PlannedCall { call, plan })
         })
         .collect()
 }
 
-fn plan_one(name: &str, state: &ToolState, tools: &Registry, why: Why) -> Option<Plan> {
-    let tool = tools.get(name);
+fn plan_one(call: &ToolCall, state: &ToolState, tools: &Registry, grants: &Grants, why: Why) -> Option<Plan> {
+    let tool = tools.get(&call.name);
     let again = match (&tool, why) {
         (Some(tool), Why::Crashed) if tool.effect() == Effect::SideEffect => Plan::Unknown,
         (Some(_), _) => Plan::Run,
@@ -170,11 +175,9 @@ fn plan_one(name: &str, state: &ToolState, tools: &Registry, why: Why) -> Option
         ToolState::ApprovalRequested { .. } => Plan::Wait,
         ToolState::ApprovalResponded { approval, .. } if approval.approved == Some(true) => again,
         ToolState::ApprovalResponded { approval, .. } => Plan::Deny(approval.reason.clone()),
-        ToolState::InputAvailable { input } | ToolState::OutputAvailable { input, .. } => match tool {
+        ToolState::InputAvailable { .. } | ToolState::OutputAvailable { .. } => match tool {
             Some(tool) if tool.place() == Place::Client => Plan::Wait,
-            Some(tool) if matches!(tool.clone().prepare(input), Ok(call) if call.approval == Approval::Ask) => {
-                Plan::Ask
-            }
+            Some(_) if must_ask(tools, grants, call) => Plan::Ask,
             _ => again,
         },
         ToolState::InputStreaming { .. } | ToolState::OutputError { .. } | ToolState::OutputDenied { .. } => {

@@ -12,7 +12,7 @@ use protocol::{ApprovalId, FrameParent, MessageId, SessionId, ToolCallId, ToolOu
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{call_tools::LiveAnswer, drive::RunStop, frame::Frame, hub::Hub, raise::Raised};
+use super::{call_tools::LiveAnswer, drive::RunStop, frame::Frame, grants::Grants, hub::Hub, raise::Raised};
 
 use crate::EngineError;
 
@@ -33,6 +33,7 @@ pub(crate) struct Tree {
     pub(crate) root: MessageId,
     pub(crate) limits: TreeLimits,
     pub(crate) hub: Hub,
+    pub(crate) grants: Grants,
     pub(crate) raised: mpsc::Sender<Box<Raised>>,
     slots: Arc<Semaphore>,
     parking: CancellationToken,
@@ -91,6 +92,7 @@ impl Tree {
     pub(crate) fn new(
         root: MessageId,
         limits: TreeLimits,
+        grants: Grants,
         hub: Hub,
         raised: mpsc::Sender<Box<Raised>>,
     ) -> Arc<Self> {
@@ -98,6 +100,7 @@ impl Tree {
             root,
             limits,
             hub,
+            grants,
             raised,
             slots: Arc::new(Semaphore::new(limits.running)),
             parking: CancellationToken::new(),
@@ -172,11 +175,11 @@ impl Tree {
                     *early = Some(answer);
                     Ok(())
                 }
-                _ => Err(Undelivered::NotAsked(answer)),
+                _ => Err(Undelivered::NotAsked(Box::new(answer))),
             };
         };
         if self.parking.is_cancelled() {
-            return Err(Undelivered::Parking(answer));
+            return Err(Undelivered::Parking(Box::new(answer)));
         }
         state.busy += 1;
         drop(state);
@@ -184,7 +187,7 @@ impl Tree {
         // The address stays: the same answer a second time goes the same way, and is found to be there already.
         answers.try_send(Box::new(answer)).map_err(|undelivered| match undelivered {
             mpsc::error::TrySendError::Full(answer) | mpsc::error::TrySendError::Closed(answer) => {
-                Undelivered::Parking(*answer)
+                Undelivered::Parking(answer)
             }
         })
     }
@@ -356,9 +359,9 @@ impl State {
 }
 
 pub(crate) enum Undelivered {
-    NotAsked(LiveAnswer),
+    NotAsked(Box<LiveAnswer>),
     /// The run is about to leave memory, or the asking frame to end: answer it afterwards.
-    Parking(LiveAnswer),
+    Parking(Box<LiveAnswer>),
 }
 
 /// A frame waits for those it started in the background.

@@ -3,7 +3,9 @@
 //! Everything a client sends here is a claim. What runs is the stored input of a question that was asked, once.
 
 use protocol::{
-    ApprovalId, MessageId, RunEnd, ToolOutcome, ToolState, interaction::InteractionStatus, json::same,
+    ApprovalId, Grant, MessageId, RunEnd, ToolOutcome, ToolState,
+    interaction::{Interaction, InteractionStatus},
+    json::same,
     project::chat::View,
 };
 use store::{RunStatus, SessionRecord};
@@ -28,10 +30,7 @@ use crate::{
 impl Rebuilt {
     /// Writes an answer where the question stands: in the frame that asked, and where it was shown as well.
     fn answer(&mut self, approval: &ApprovalId, decision: &Decision) -> Result<(), protocol::FoldError> {
-        let write = |frame: &mut Frame| {
-            let (approval, reason) = (approval.clone(), decision.reason.clone());
-            frame.answer(approval, decision.approved, reason, false)
-        };
+        let write = |frame: &mut Frame| frame.decide(approval.clone(), decision.clone());
         let asks = |frame: &Frame| {
             let open = frame.open_calls();
             open.iter().any(|(_, _, state)| {
@@ -70,7 +69,7 @@ impl Actor {
             if question.status == InteractionStatus::Pending {
                 new.push((answer.approval, answer.decision));
             } else {
-                check_repeat(question.status, &answer.decision)?;
+                check_repeat(question, &answer.decision, |grant| record.grants.contains(grant))?;
                 repeated = true;
             }
         }
@@ -142,8 +141,8 @@ impl Actor {
         let answer = match &self.live {
             Some(live) => match live.tree.deliver(answer) {
                 Ok(()) => return,
-                Err(Undelivered::Parking(answer)) => return self.late.push(answer),
-                Err(Undelivered::NotAsked(answer)) => answer,
+                Err(Undelivered::Parking(answer)) => return self.late.push(*answer),
+                Err(Undelivered::NotAsked(answer)) => *answer,
             },
             None => answer,
         };
@@ -169,7 +168,11 @@ impl Actor {
     ) -> Option<Result<(), EngineError>> {
         match self.parts.store.interaction(&self.name.0, approval).await {
             Ok(Some((_, question))) if question.status == InteractionStatus::Pending => None,
-            Ok(Some((_, question))) => Some(check_repeat(question.status, decision)),
+            Ok(Some((_, question))) => {
+                let given =
+                    |grant: &Grant| self.live.as_ref().is_some_and(|live| live.tree.grants.has(grant));
+                Some(check_repeat(&question, decision, given))
+            }
             Ok(None) => Some(Err(EngineError::ApprovalNotFound)),
             Err(error) => Some(Err(error.into())),
         }
@@ -180,20 +183,22 @@ impl Actor {
         approval: &ApprovalId,
         decision: Decision,
     ) -> Result<(), EngineError> {
-        let Some(record) = self.record().await? else { return Err(EngineError::ApprovalNotFound) };
+        let Some(mut record) = self.record().await? else { return Err(EngineError::ApprovalNotFound) };
         let found = self.parts.store.interaction(&record.workspace, approval).await?;
         let (session, question) = found.ok_or(EngineError::ApprovalNotFound)?;
         if session != record.id {
             return Err(EngineError::ApprovalNotFound);
         }
         if question.status != InteractionStatus::Pending {
-            return check_repeat(question.status, &decision);
+            return check_repeat(&question, &decision, |grant| record.grants.contains(grant));
         }
         let run = self.parts.store.run_of_message(record.key, &question.message).await?;
         let run = run.ok_or(EngineError::ApprovalNotFound)?;
         if run.status != RunStatus::Parked {
             return Err(EngineError::Busy);
         }
+        // What the run is to know when it goes on; the log says it with the answer.
+        record.grants.extend(decision.grant.clone());
         let approval = approval.clone();
         self.resume(&record, run, Why::Asked, |rebuilt| rebuilt.answer(&approval, &decision)).await?;
         Ok(())
@@ -201,8 +206,16 @@ impl Actor {
 }
 
 /// The same answer again is no mistake; another one comes too late.
-fn check_repeat(status: InteractionStatus, decision: &Decision) -> Result<(), EngineError> {
-    match (status, decision.approved) {
+fn check_repeat(
+    question: &Interaction,
+    decision: &Decision,
+    given: impl Fn(&Grant) -> bool,
+) -> Result<(), EngineError> {
+    let new_grant = decision.grant.as_ref().is_some_and(|grant| !given(grant));
+    if new_grant || (decision.input.is_some() && decision.input != question.edited) {
+        return Err(EngineError::ApprovalSettled);
+    }
+    match (question.status, decision.approved) {
         (InteractionStatus::Approved, true) | (InteractionStatus::Denied, false) => Ok(()),
         _ => Err(EngineError::ApprovalSettled),
     }

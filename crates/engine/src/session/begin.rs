@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use models::{ChoiceError, Model, Written};
 use protocol::{
-    AgentKind, FinishReason, FrameEnd, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
+    AgentKind, FinishReason, FrameEnd, Grant, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
@@ -33,6 +33,7 @@ use crate::{
         choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
+        grants::Grants,
         lifecycle::{self, Branch},
         mail::Mail,
         post::Post,
@@ -52,6 +53,7 @@ pub(super) struct LogEnd {
     preface: Option<PrefaceRecord>,
     /// The model that the session goes on with, and where from.
     chat_model: Option<(String, Option<String>)>,
+    grants: Vec<Grant>,
     /// What a model reads up to here, where that is known without reading it.
     history: Option<Conversation>,
     /// Whether it may be without a title.
@@ -106,6 +108,7 @@ impl From<&SessionRecord> for LogEnd {
             high_water: record.high_water,
             preface: record.preface.clone(),
             chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
+            grants: record.grants.clone(),
             history: None,
             is_young: is_young(record),
         }
@@ -122,6 +125,7 @@ impl Actor {
             high_water: 0,
             preface: None,
             chat_model: None,
+            grants: Vec::new(),
             history: Some(history),
             is_young: true,
         }
@@ -196,7 +200,8 @@ impl Actor {
             tokio::join!(writer.append(events, Vec::new()), write_ahead(&voice.model, history.as_ref()));
         stored?;
         let turn = Turn::new(voice.agent.max_steps);
-        self.spawn(run, voice, writer, Rebuilt::fresh(frame), turn, Known { history, written, is_first });
+        let rebuilt = Rebuilt { grants: end.grants.clone(), ..Rebuilt::fresh(frame) };
+        self.spawn(run, voice, writer, rebuilt, turn, Known { history, written, is_first });
         Ok(viewer)
     }
 
@@ -264,9 +269,10 @@ impl Actor {
         turn: Turn,
         known: Known,
     ) {
-        let Rebuilt { frame, below, hub, .. } = rebuilt;
+        let Rebuilt { frame, below, grants, hub, .. } = rebuilt;
         let (raised, raising) = mpsc::channel(RAISED);
-        let tree = Tree::new(run.message.clone(), self.parts.settings.sub_agents, hub, raised);
+        let limits = self.parts.settings.sub_agents;
+        let tree = Tree::new(run.message.clone(), limits, Grants::new(grants), hub, raised);
         tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
         tree.revive(below);
         let cancel = self.parts.runs.child_token();
@@ -307,6 +313,7 @@ impl Actor {
     ) -> Result<Viewer, EngineError> {
         let voice = self.voice_again(record, &run.options)?;
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        rebuilt.grants.clone_from(&record.grants);
         rebuilt.unshown.show(&mut rebuilt.frame, &*self.parts.ids).map_err(order)?;
         before(&mut rebuilt).map_err(order)?;
         let mut events = Vec::new();
@@ -332,7 +339,8 @@ impl Actor {
             viewer = viewer.beginning(run.first_seq);
         }
         writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
-        let calls = resume::plan(&rebuilt.frame, &self.parts.tools, why);
+        let grants = Grants::new(rebuilt.grants.iter().cloned());
+        let calls = resume::plan(&rebuilt.frame, &self.parts.tools, &grants, why);
         let turn = Turn::resume(voice.agent.max_steps, rebuilt.frame.steps(), calls);
         let known = Known { is_first: is_young(record), ..Known::default() };
         self.spawn(run, voice, writer, rebuilt, turn, known);

@@ -1,7 +1,7 @@
 //! What a client asks of a session, already parsed and bounded by the surface.
 
 use protocol::{
-    ApprovalId, MessageId, RunOptions, SessionId, ToolCallId, UiMessage, WorkspaceId, planted::Unread,
+    ApprovalId, Grant, MessageId, RunOptions, SessionId, ToolCallId, UiMessage, WorkspaceId, planted::Unread,
 };
 use serde_json::Value;
 
@@ -36,10 +36,21 @@ pub struct ApprovalAnswer {
     pub input: Option<Value>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An answer that may be written down.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     pub approved: bool,
     pub reason: Option<String>,
+    /// What runs instead of the input that was asked about; the tool has accepted it.
+    pub(crate) input: Option<Value>,
+    /// What the person allows for the rest of the session.
+    pub(crate) grant: Option<Grant>,
+}
+
+impl Decision {
+    pub fn new(approved: bool, reason: Option<String>) -> Self {
+        Self { approved, reason, input: None, grant: None }
+    }
 }
 
 /// What a tool that the front end runs gave.

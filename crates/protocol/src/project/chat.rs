@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
+use serde_json::{Map, Value, json};
+
 use crate::{
     event::{FinishReason, FrameEnd, SegmentKind, Seq, SessionEvent, ToolOutcome},
+    id::ToolCallId,
     provider::Source,
     wire::chat::{Chunk, DataChunk, DataKind},
 };
@@ -19,6 +22,7 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
         | SessionEvent::ArtifactKept { .. }
         | SessionEvent::RunStarted { .. }
         | SessionEvent::RunEnded { .. }
+        | SessionEvent::GrantGiven { .. }
         | SessionEvent::ModelCalled { .. } => return None,
         SessionEvent::FrameOpened { message, metadata, .. } => {
             Chunk::Start { message_id: text(message.as_str()), message_metadata: some(metadata) }
@@ -106,7 +110,19 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
             approved: *approved,
             reason: reason.as_deref().map(text),
         },
+        // No chunk changes the input of a call in an earlier step; metadata reaches every client.
+        SessionEvent::InputEdited { call, input, .. } => {
+            Chunk::MessageMetadata { message_metadata: Cow::Owned(edited_call(call, input)) }
+        }
     })
+}
+
+/// Where a message says which inputs a person changed before they ran.
+pub const EDITED_CALLS: &str = "editedCalls";
+
+fn edited_call(call: &ToolCallId, input: &Value) -> Map<String, Value> {
+    let calls = json!({ call.as_str(): { "input": input } });
+    Map::from_iter([(EDITED_CALLS.to_owned(), calls)])
 }
 
 /// Where a reader stands in the message it reads.
@@ -176,8 +192,6 @@ fn text(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-fn some(
-    metadata: &serde_json::Map<String, serde_json::Value>,
-) -> Option<Cow<'_, serde_json::Map<String, serde_json::Value>>> {
+fn some(metadata: &Map<String, Value>) -> Option<Cow<'_, Map<String, Value>>> {
     (!metadata.is_empty()).then_some(Cow::Borrowed(metadata))
 }

@@ -1,12 +1,13 @@
 //! What the REST routes answer.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     error_code::ErrorCode,
     event::RunEnd,
     id::{MessageId, SessionId},
-    interaction::Interaction,
+    interaction::{Interaction, Question},
     source::Timestamp,
     wire::agents::{AgentInfo, FieldProblem},
 };
@@ -89,6 +90,35 @@ pub struct WaitingApproval {
     pub chat_id: SessionId,
     pub title: Option<String>,
     pub approval: Interaction,
+    /// Absent when the tool does not ask any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
+}
+
+/// One question, answered or not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AskedApproval {
+    pub chat_id: SessionId,
+    pub approval: Interaction,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
+}
+
+/// An answer to a question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ApprovalAnswer {
+    pub approved: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Allow every such call of the session; only where the question offers it.
+    #[serde(default)]
+    pub always: bool,
+    /// What is to run instead of the input that was asked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

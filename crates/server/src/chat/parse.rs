@@ -243,16 +243,17 @@ fn approval(part: &Value) -> Result<ApprovalAnswer, ApiError> {
     let reason = field("reason").and_then(Value::as_str).map(str::to_owned);
     Ok(ApprovalAnswer {
         approval: ApprovalId::from_outside(id).map_err(|error| bad_id("The approval id", error))?,
-        decision: decision(approved, reason)?,
+        decision: Decision::new(approved, self::reason(reason)?),
         input: part.get("input").cloned(),
     })
 }
 
-pub(crate) fn decision(approved: bool, reason: Option<String>) -> Result<Decision, ApiError> {
+/// Why a person answered as they did.
+pub(crate) fn reason(reason: Option<String>) -> Result<Option<String>, ApiError> {
     if reason.as_ref().is_some_and(|reason| reason.len() > MAX_REASON_BYTES) {
         return Err(ApiError::invalid(format!("The reason is longer than {MAX_REASON_BYTES} bytes.")));
     }
-    Ok(Decision { approved, reason: reason.filter(|reason| !reason.trim().is_empty()) })
+    Ok(reason.filter(|reason| !reason.trim().is_empty()))
 }
 
 /// The messages before the new one, as they stand in the body: they are read only when the session turns out to be

@@ -8,25 +8,23 @@ use axum::{
     http::HeaderMap,
 };
 use engine::Principal;
-use protocol::{ApprovalId, interaction::Interaction, wire::rest::ApprovalList};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use protocol::{
+    ApprovalId,
+    interaction::Interaction,
+    wire::rest::{ApprovalAnswer, ApprovalList, AskedApproval},
+};
 
 use crate::{
     body,
-    chat::{bad_id, decision},
+    chat::{bad_id, reason},
     error::ApiError,
     state::ServerState,
 };
 
-#[derive(Deserialize)]
-struct Answer {
-    approved: bool,
-    reason: Option<String>,
-}
-
 /// More than a person can look at.
 const MOST_WAITING: u32 = 200;
+/// What a person writes by hand.
+const MAX_INPUT_BYTES: usize = 256 << 10;
 
 pub(crate) async fn list(
     State(state): State<ServerState>,
@@ -39,9 +37,8 @@ pub(crate) async fn show(
     State(state): State<ServerState>,
     Extension(principal): Extension<Principal>,
     Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let (session, interaction) = state.engine.interaction(&principal.workspace, &approval_id(&id)?).await?;
-    Ok(Json(json!({ "chatId": session, "approval": interaction })))
+) -> Result<Json<AskedApproval>, ApiError> {
+    Ok(Json(state.engine.asked(&principal.workspace, &approval_id(&id)?).await?))
 }
 
 pub(crate) async fn answer(
@@ -53,9 +50,15 @@ pub(crate) async fn answer(
 ) -> Result<Json<Interaction>, ApiError> {
     let approval = approval_id(&id)?;
     let bytes = body::read(&state.settings, &headers, body).await?;
-    let answer: Answer = body::parse(&bytes)?;
-    let decision = decision(answer.approved, answer.reason)?;
-    Ok(Json(state.engine.answer(principal.workspace, approval, decision).await?))
+    let mut answer: ApprovalAnswer = body::parse(&bytes)?;
+    answer.reason = reason(answer.reason)?;
+    let edited = answer.input.as_ref().map_or(0, |input| input.to_string().len());
+    if edited > MAX_INPUT_BYTES {
+        return Err(ApiError::invalid(format!(
+            "The edited input has {edited} bytes; at most {MAX_INPUT_BYTES} are allowed."
+        )));
+    }
+    Ok(Json(state.engine.answer(principal.workspace, approval, answer).await?))
 }
 
 fn approval_id(id: &str) -> Result<ApprovalId, ApiError> {

@@ -2,14 +2,17 @@
 //! it does not. Nothing is tried for ever.
 
 use serde_json::{Value, json};
+use std::sync::Arc;
+
 use testkit::{
-    protocol::Chunk,
+    Scripted, TestApp,
+    models::{ModelMessage, ModelRequest},
+    protocol::{Chunk, Usage},
+    tools::TestTool,
     upstream::{Summaries, Upstream},
 };
 
-use super::{
-    app, asks, assert_pairs_are_whole, call, compactions, is_summary, json_of, ordinary, says, users,
-};
+use super::{app, asks, assert_pairs_are_whole, compactions, is_summary, json_of, ordinary, says, users};
 
 const WINDOW: u64 = 14_000;
 
@@ -101,17 +104,34 @@ fn say_only(turn: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_step_with_results_that_do_not_fit_has_them_shortened_for_the_model_only() {
-    let upstream = Upstream::counting(WINDOW).await;
-    let app = app(&upstream, Some(WINDOW)).await;
-    let long = |name: &str| {
-        call("echo", json!({ "text": format!("{name} {}", "a line of a log\\n".repeat(1_000)) }))
-    };
-    let work = vec![vec![long("one"), long("two")], vec![long("three")], vec![says("Read.")]];
-    // The arguments alone would be too long: they are the model's own words, and stay.
-    let mut turn = app.send(&asks("Read the logs.", work)).await;
-    turn.end().await;
-    for body in upstream.bodies() {
-        assert_pairs_are_whole(&json_of(&body));
-    }
+async fn results_that_do_not_fit_even_alone_are_shortened_for_the_model_and_whole_for_the_person() {
+    const LETTERS: usize = 45_000;
+    let read = TestTool::new("read", |_, _| async { Ok(json!("a line of a log ".repeat(LETTERS / 16))) });
+    let letters = |request: &ModelRequest| format!("{:?}", request.messages).len() as u64;
+    let script = Scripted::choosing(move |request| {
+        let used = Usage { input_tokens: letters(request) / 3, output_tokens: 5, ..Usage::default() };
+        match request
+            .messages
+            .iter()
+            .filter(|message| matches!(***message, ModelMessage::Tool { .. }))
+            .count()
+        {
+            0 => testkit::calls_many([("a", "read", json!({ "n": 1 })), ("b", "read", json!({ "n": 2 }))])
+                .uses(used),
+            _ => testkit::says("Read.").uses(used),
+        }
+    })
+    .with_window(WINDOW);
+    let app = TestApp::builder().script(script).tool(Arc::new(read)).start().await;
+    let message = app.send("Read the logs.").await.message().await;
+    assert_eq!(message.text(), "Read.");
+    let done = compactions(&message);
+    assert_eq!((&done[0]["status"], done[0].get("keep")), (&json!("done"), None), "{done:?}");
+    assert!(done[0]["clip"].as_u64().unwrap() < LETTERS as u64, "{done:?}");
+    let last = app.model.requests().pop().unwrap();
+    let shortened = format!("{:?}", last.messages);
+    assert_eq!(shortened.matches("characters are left out here").count(), 2);
+    assert!((shortened.len() as u64) / 3 < WINDOW, "{}", shortened.len());
+    let whole = message.tool_parts().filter(|part| format!("{:?}", part.state).len() > 40_000);
+    assert_eq!(whole.count(), 2);
 }

@@ -244,9 +244,26 @@ pub(super) fn apply(
                 .execute(params![approval.as_str(), interactions::status_name(status), reason, entry.at.0])?;
             if changed == 1 { Ok(()) } else { Err(StoreError::Conflict) }
         }
+        SessionEvent::InputEdited { approval, input, raised: false, .. } => {
+            connection
+                .prepare_cached("UPDATE interactions SET edited = ?2 WHERE id = ?1")?
+                .execute(params![approval.as_str(), json(input)?])?;
+            Ok(())
+        }
+        SessionEvent::GrantGiven { grant, .. } => {
+            connection
+                .prepare_cached(
+                    "UPDATE sessions SET grants = json_insert(coalesce(grants, '[]'), '$[#]', json(?2))
+                     WHERE key = ?1 AND NOT EXISTS (
+                         SELECT 1 FROM json_each(coalesce(sessions.grants, '[]')) g WHERE g.value = json(?2))",
+                )?
+                .execute(params![session.0, json(grant)?])?;
+            Ok(())
+        }
         SessionEvent::FrameOpened { parent: None, .. }
         | SessionEvent::ApprovalAsked { raised: true, .. }
         | SessionEvent::ApprovalAnswered { raised: true, .. }
+        | SessionEvent::InputEdited { raised: true, .. }
         | SessionEvent::StepStarted { .. }
         | SessionEvent::StepFinished { .. }
         | SessionEvent::MetadataAdded { .. }

@@ -10,8 +10,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::{SqliteStore, parse};
 use crate::{Interactions, SessionKey, StoreError};
 
-pub(super) const COLUMNS: &str =
-    "i.id, i.run, i.message, i.tool_call, i.tool, i.input, i.status, i.reason, i.asked_at, i.answered_at";
+pub(super) const COLUMNS: &str = "i.id, i.run, i.message, i.tool_call, i.tool, i.input, i.status, i.reason, i.asked_at, i.answered_at, i.edited";
 
 #[async_trait]
 impl Interactions for SqliteStore {
@@ -29,7 +28,7 @@ impl Interactions for SqliteStore {
                          WHERE i.id = ?1 AND s.workspace = ?2"
                     ))?
                     .query_row(params![id.as_str(), workspace.as_str()], |row| {
-                        let session = SessionId::new(row.get::<_, String>(10)?);
+                        let session = SessionId::new(row.get::<_, String>(11)?);
                         Ok(interaction(row).map(|interaction| (session, interaction)))
                     })
                     .optional()?
@@ -67,6 +66,7 @@ pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StoreError> {
         tool_call: ToolCallId::new(row.get::<_, String>(3)?),
         tool: row.get(4)?,
         input: parse(&row.get::<_, String>(5)?)?,
+        edited: row.get::<_, Option<String>>(10)?.map(|edited| parse(&edited)).transpose()?,
         status: status(&row.get::<_, String>(6)?)?,
         reason: row.get(7)?,
         asked_at: Timestamp(row.get(8)?),

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0005_pins.sql"),
     include_str!("../../migrations/sqlite/0006_agent_definitions.sql"),
     include_str!("../../migrations/sqlite/0007_titles.sql"),
+    include_str!("../../migrations/sqlite/0008_grants.sql"),
 ];
 
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {

@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node, artifacts, chain, runs::status, unsigned};
+use super::{SqliteStore, apply::node, artifacts, chain, parse, runs::status, unsigned};
 use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
 pub(super) const COLUMNS: &str =
     "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
     m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.queued, s.preface,
-    s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource', s.titled_by IS NOT NULL";
+    s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource', s.titled_by IS NOT NULL,
+    s.grants";
 pub(super) const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -197,5 +198,9 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
         chat_model_id: row.get(16)?,
         chat_model_source: row.get(17)?,
         is_titled: row.get(18)?,
+        grants: match row.get::<_, Option<String>>(19)? {
+            Some(grants) => parse(&grants)?,
+            None => Vec::new(),
+        },
     })
 }

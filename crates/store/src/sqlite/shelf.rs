@@ -106,7 +106,7 @@ impl Shelf for SqliteStore {
                      WHERE i.status = 'pending' AND s.workspace = ?1 ORDER BY i.asked_at, i.asked_seq LIMIT ?2"
                 ))?;
                 let rows = statement.query_map(params![workspace.as_str(), limit], |row| {
-                    let (session, title) = (SessionId::new(row.get::<_, String>(10)?), row.get(11)?);
+                    let (session, title) = (SessionId::new(row.get::<_, String>(11)?), row.get(12)?);
                     Ok(interaction(row).map(|interaction| Waiting { session, title, interaction }))
                 })?;
                 rows.map(|row| row?).collect()

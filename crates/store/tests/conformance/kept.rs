@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use protocol::{
-    Artifact, ArtifactId, LogEntry, MessageRef, QueueExit, RunOptions, SessionEvent, SessionId, Timestamp,
-    ToolCallId, WorkspaceId,
+    ApprovalId, Artifact, ArtifactId, Grant, LogEntry, MessageRef, QueueExit, RunOptions, SessionEvent,
+    SessionId, Timestamp, ToolCallId, WorkspaceId,
 };
 use store::{Append, Row, SessionTarget, Store, StoreError};
 
@@ -176,4 +176,46 @@ pub async fn what_happened_elsewhere_keeps_its_times(place: &Place) {
     let branch = store.branch(key, &MessageRef::first(id("m")), 10).await.unwrap();
     assert_eq!(branch.iter().map(|one| one.created_at.0).collect::<Vec<_>>(), [5, 9]);
     assert!(matches!(store.append_past(Arc::new(append)).await, Err(StoreError::Conflict)), "once");
+}
+
+fn granted(approval: &str, grant: &Grant) -> SessionEvent {
+    SessionEvent::GrantGiven { message: id("m"), approval: ApprovalId::new(approval), grant: grant.clone() }
+}
+
+fn edited(approval: &str, input: serde_json::Value, raised: bool) -> SessionEvent {
+    let call = ToolCallId::new(format!("call of {approval}"));
+    SessionEvent::InputEdited { message: id("m"), approval: ApprovalId::new(approval), call, input, raised }
+}
+
+pub async fn what_a_person_allowed_and_changed_is_kept_with_their_answer(place: &Place) {
+    let store = place.open();
+    let mut script = Script::new(&store, "s");
+    script.ask("u", None, "m").await;
+    let whole = Grant { tool: "tool".to_owned(), scope: None };
+    let kind = Grant { tool: "tool".to_owned(), scope: Some("a \"b\" 中".to_owned()) };
+    script.append(vec![asked("m", "p1"), asked("m", "p2")]).await;
+    let input = serde_json::json!({ "a": [1, null], "中": "x" });
+    let copy = serde_json::json!("of the question, shown elsewhere");
+    script
+        .append(vec![
+            edited("p1", input.clone(), false),
+            granted("p1", &whole),
+            answered("m", "p1", true, false),
+        ])
+        .await;
+    script
+        .append(vec![
+            edited("p1", copy, true),
+            granted("p2", &kind),
+            granted("p2", &whole),
+            answered("m", "p2", true, false),
+        ])
+        .await;
+    for store in [store, place.open()] {
+        let record = store.session_by_key(script.key()).await.unwrap().unwrap();
+        assert_eq!(record.grants, [whole.clone(), kind.clone()], "each once, in the order they were given");
+        let asked = store.interactions_of_message(script.key(), &id("m")).await.unwrap();
+        let edits: Vec<_> = asked.into_iter().map(|asked| asked.edited).collect();
+        assert_eq!(edits, [Some(input.clone()), None]);
+    }
 }

@@ -1,25 +1,31 @@
-// A question the agent waits on: what will happen, and the answers. Works with the keyboard alone.
+// A question the agent waits on: what will happen, why it is asked, and the answers. Works with the keyboard alone.
 
-import { Check, ShieldQuestion, X } from 'lucide-react'
+import { Check, CheckCheck, Pencil, ShieldQuestion, X } from 'lucide-react'
 import { useId, useRef, useState, type KeyboardEvent } from 'react'
-import { useTexts } from '../../i18n'
+import type { Question as Asked } from '../../api/types.gen'
+import { useTexts, type Texts } from '../../i18n'
+import { useQuestion } from '../../sessions/sessions-store'
 import { Button } from '../../ui/button'
 import { showToast } from '../../ui/toasts'
 import { useSurroundings } from '../chat-context'
 import { toolName, type ToolPart } from '../message-types'
+import type { Answer } from '../routes'
 import { ApprovalSubject } from './approval-subject'
+import { InputEditor } from './input-editor'
 import { titleOf } from './tool-words'
 
 export function ApprovalCard({ part, approvalId }: { part: ToolPart; approvalId: string }) {
   const t = useTexts()
   const { answer, readOnly } = useSurroundings()
+  const asked = useQuestion(approvalId)
   return (
     <Question
       title={titleOf(part, t)}
       tool={toolName(part)}
       input={part.input}
+      asked={asked}
       readOnly={readOnly}
-      onAnswer={(approved, reason) => answer(approvalId, { approved, ...(reason ? { reason } : {}) })}
+      onAnswer={(given) => answer(approvalId, given)}
     />
   )
 }
@@ -28,89 +34,123 @@ interface QuestionProps {
   title: string
   tool: string
   input: unknown
+  asked: Asked | undefined
   readOnly?: boolean
-  onAnswer: (approved: boolean, reason?: string) => Promise<void>
+  onAnswer: (answer: Answer) => Promise<void>
 }
 
-export function Question({ title, tool, input, readOnly = false, onAnswer }: QuestionProps) {
+type Doing = 'deciding' | 'denying' | 'editing'
+
+export function Question({ title, tool, input, asked, readOnly = false, onAnswer }: QuestionProps) {
   const t = useTexts()
   const titleId = useId()
   const [sending, setSending] = useState(false)
-  const [denying, setDenying] = useState(false)
-  const [reason, setReason] = useState('')
-  const field = useRef<HTMLTextAreaElement>(null)
+  const [doing, setDoing] = useState<Doing>('deciding')
+  const [refusal, setRefusal] = useState<string>()
+  const card = useRef<HTMLElement>(null)
+  const always = asked?.always
 
-  const give = (approved: boolean) => {
+  const give = (answer: Answer) => {
     setSending(true)
-    onAnswer(approved, approved ? undefined : reason.trim()).catch((error: unknown) => {
+    setRefusal(undefined)
+    onAnswer(answer).catch((error: unknown) => {
       setSending(false)
-      showToast({ kind: 'error', text: `${t.answerFailed} ${error instanceof Error ? error.message : ''}` })
+      const text = error instanceof Error ? error.message : ''
+      if (answer.input === undefined) showToast({ kind: 'error', text: `${t.answerFailed} ${text}` })
+      else setRefusal(text)
     })
   }
-  const askWhy = () => {
-    setDenying(true)
-    requestAnimationFrame(() => field.current?.focus())
+  const back = () => {
+    setDoing('deciding')
+    setRefusal(undefined)
+    card.current?.focus()
   }
   const keys = (event: KeyboardEvent) => {
-    if (sending || readOnly || event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLTextAreaElement) return
-    if (event.key === 'a') give(true)
-    else if (event.key === 'd') askWhy()
+    const writing = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement
+    if (sending || readOnly || doing !== 'deciding' || writing || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key === 'a') give({ approved: true })
+    else if (event.key === 's' && always) give({ approved: true, always: true })
+    else if (event.key === 'e') setDoing('editing')
+    else if (event.key === 'd') setDoing('denying')
     else return
     event.preventDefault()
   }
 
   return (
-    <section className="approval" role="group" aria-labelledby={titleId} tabIndex={0} onKeyDown={keys}>
+    <section ref={card} className="approval" role="group" aria-labelledby={titleId} tabIndex={0} onKeyDown={keys}>
       <header>
         <ShieldQuestion size={17} aria-hidden />
         <div>
           <h4 id={titleId}>{title}</h4>
           <p>
-            {t.approvalWhy} <code>{tool}</code>
+            {asked?.why ?? t.approvalWhy} <code>{tool}</code>
           </p>
         </div>
       </header>
-      <ApprovalSubject input={input} />
-      {!readOnly && denying && (
-        <textarea
-          ref={field}
-          className="field"
-          rows={2}
-          value={reason}
-          placeholder={t.denyReason}
-          aria-label={t.denyReason}
-          onChange={(event) => setReason(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
-              event.preventDefault()
-              give(false)
-            } else if (event.key === 'Escape') setDenying(false)
-          }}
-        />
+      {doing !== 'editing' && <ApprovalSubject input={input} />}
+      {!readOnly && doing === 'editing' && (
+        <InputEditor input={input} sending={sending} refusal={refusal} onSend={(changed) => give({ approved: true, input: changed })} onCancel={back} />
       )}
-      {!readOnly && (
+      {!readOnly && doing === 'denying' && <Denial sending={sending} onDeny={(reason) => give({ approved: false, ...(reason ? { reason } : {}) })} onCancel={back} />}
+      {!readOnly && doing === 'deciding' && (
         <footer>
-          {denying ? (
-            <>
-              <Button kind="danger" disabled={sending} onClick={() => give(false)}>
-                <X size={15} aria-hidden /> {t.denySend}
-              </Button>
-              <Button kind="quiet" disabled={sending} onClick={() => setDenying(false)}>
-                {t.cancel}
-              </Button>
-            </>
-          ) : (
-            <>
-              <Button kind="primary" disabled={sending} onClick={() => give(true)}>
-                <Check size={15} aria-hidden /> {t.approve}
-              </Button>
-              <Button kind="plain" disabled={sending} onClick={askWhy}>
-                <X size={15} aria-hidden /> {t.deny}
-              </Button>
-            </>
+          <Button kind="primary" disabled={sending} onClick={() => give({ approved: true })}>
+            <Check size={15} aria-hidden /> {t.approve}
+          </Button>
+          {always && (
+            <Button disabled={sending} onClick={() => give({ approved: true, always: true })}>
+              <CheckCheck size={15} aria-hidden /> {t.approveAlways}
+            </Button>
           )}
+          <Button disabled={sending} onClick={() => setDoing('editing')}>
+            <Pencil size={14} aria-hidden /> {t.editInput}
+          </Button>
+          <Button disabled={sending} onClick={() => setDoing('denying')}>
+            <X size={15} aria-hidden /> {t.deny}
+          </Button>
+          {always && <p className="approval-note">{coverage(always, t)}</p>}
         </footer>
       )}
     </section>
+  )
+}
+
+function coverage(always: NonNullable<Asked['always']>, t: Texts): string {
+  return always.scope ? t.alwaysKind(always.tool, always.scope) : t.alwaysTool(always.tool)
+}
+
+function Denial({ sending, onDeny, onCancel }: { sending: boolean; onDeny: (reason: string) => void; onCancel: () => void }) {
+  const t = useTexts()
+  const [reason, setReason] = useState('')
+  return (
+    <>
+      <textarea
+        className="field"
+        rows={2}
+        value={reason}
+        placeholder={t.denyReason}
+        aria-label={t.denyReason}
+        // The person just asked to deny.
+        autoFocus
+        onChange={(event) => setReason(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+            event.preventDefault()
+            onDeny(reason.trim())
+          } else if (event.key === 'Escape') {
+            event.preventDefault()
+            onCancel()
+          }
+        }}
+      />
+      <footer>
+        <Button kind="danger" disabled={sending} onClick={() => onDeny(reason.trim())}>
+          <X size={15} aria-hidden /> {t.denySend}
+        </Button>
+        <Button kind="quiet" disabled={sending} onClick={onCancel}>
+          {t.cancel}
+        </Button>
+      </footer>
+    </>
   )
 }

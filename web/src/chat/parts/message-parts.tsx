@@ -1,11 +1,12 @@
 // All parts of a message in their order. A plan that is written again and again is shown once, where it stands last.
 
-import type { ChatMessage } from '../message-types'
+import { isToolPart, type ChatMessage } from '../message-types'
 import { PartView } from './part-view'
 
 export function MessageParts({ message, streaming }: { message: ChatMessage; streaming: boolean }) {
   return message.parts.map((part, at) => {
     const name = `${message.id} ${at}`
-    return <PartView key={name} name={name} part={part} streaming={streaming} />
+    const edited = isToolPart(part) ? message.metadata?.editedCalls?.[part.toolCallId] : undefined
+    return <PartView key={name} messageId={message.id} name={name} part={part} edited={edited} streaming={streaming} />
   })
 }

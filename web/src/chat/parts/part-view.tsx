@@ -4,7 +4,8 @@ import { memo } from 'react'
 import { useTexts } from '../../i18n'
 import { ErrorBoundary } from '../../ui/error-boundary'
 import { LongText } from '../../ui/data-view'
-import { isToolPart, planOf, toolName, type Part } from '../message-types'
+import { compactionOf, isToolPart, planOf, toolName, type Part } from '../message-types'
+import { CompactionCard } from './compaction-card'
 import { FilePart } from './file-part'
 import { PlanCard } from './plan-card'
 import { ReasoningPart } from './reasoning-part'
@@ -15,8 +16,12 @@ import { ToolPartView } from './tool-part'
 
 interface PartViewProps {
   part: Part
+  /** The message it stands in: a call's id is unique only there. */
+  messageId: string
   /** Stays the same for the same part of the same message. */
   name: string
+  /** What a person made of the input of this call. */
+  edited?: { input: unknown } | undefined
   streaming: boolean
 }
 
@@ -28,10 +33,10 @@ export const PartView = memo(function PartView(props: PartViewProps) {
   )
 })
 
-function Chosen({ part, name, streaming }: PartViewProps) {
+function Chosen({ part, messageId, name, edited, streaming }: PartViewProps) {
   if (isToolPart(part)) {
     if (toolName(part) === 'update-plan' && part.state !== 'output-error') return null
-    return isDelegation(part) ? <SubAgentPart part={part} /> : <ToolPartView part={part} />
+    return isDelegation(part) ? <SubAgentPart part={part} messageId={messageId} /> : <ToolPartView part={part} messageId={messageId} edited={edited} />
   }
   switch (part.type) {
     case 'text':
@@ -47,6 +52,10 @@ function Chosen({ part, name, streaming }: PartViewProps) {
     case 'data-plan': {
       const plan = 'data' in part ? planOf(part.data) : undefined
       return plan ? <PlanCard plan={plan} /> : null
+    }
+    case 'data-compaction': {
+      const compaction = 'data' in part ? compactionOf(part.data) : undefined
+      return compaction ? <CompactionCard compaction={compaction} /> : null
     }
     default:
       // Steps are boundaries, other data parts belong to somebody else.

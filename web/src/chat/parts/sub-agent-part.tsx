@@ -29,16 +29,16 @@ export function calledTask(input: unknown): string | undefined {
   return fieldOf(input, 'task') ?? fieldOf(input, 'prompt') ?? fieldOf(input, 'message') ?? fieldOf(input, 'input') ?? fieldOf(input, 'actionName')
 }
 
-export function SubAgentPart({ part }: { part: ToolPart }) {
+export function SubAgentPart({ part, messageId }: { part: ToolPart; messageId: string }) {
   const t = useTexts()
   const { lanes, openAgent } = useSurroundings()
-  const live = useLane(lanes, part.toolCallId)
+  const live = useLane(lanes, messageId, part.toolCallId)
   const settled = nestedMessage(part)
   const running = isRunning(part)
   const message = settled && !(running && live) ? settled : (live ?? settled)
   const [chosen, setChosen] = useState<boolean>()
   const open = chosen ?? running
-  const took = noteTiming(part.toolCallId, running)
+  const took = noteTiming(`${messageId} ${part.toolCallId}`, running)
   const agent = message?.metadata?.agent
   const name = agent?.displayName ?? calledAgent(part.input) ?? t.subAgent
   const task = calledTask(part.input)

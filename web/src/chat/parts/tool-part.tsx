@@ -11,13 +11,20 @@ import { noteTiming } from '../timings'
 import { ApprovalCard } from './approval-card'
 import { subjectOf, titleOf } from './tool-words'
 
-export function ToolPartView({ part }: { part: ToolPart }) {
+interface ToolPartViewProps {
+  part: ToolPart
+  messageId: string
+  /** What a person made of the input. */
+  edited?: { input: unknown } | undefined
+}
+
+export function ToolPartView({ part, messageId, edited }: ToolPartViewProps) {
   const t = useTexts()
   const [open, setOpen] = useState(false)
   const running = isRunning(part)
-  const took = noteTiming(part.toolCallId, running)
+  const took = noteTiming(`${messageId} ${part.toolCallId}`, running)
   if (part.state === 'approval-requested') return <ApprovalCard part={part} approvalId={part.approval.id} />
-  const subject = subjectOf(part.input)
+  const subject = subjectOf(edited ? edited.input : part.input)
   return (
     <div className={`card tool tool-${outcome(part)}`}>
       <button type="button" className="card-head" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -26,23 +33,30 @@ export function ToolPartView({ part }: { part: ToolPart }) {
         <code className="card-code">{subject ?? toolName(part)}</code>
         <span className="card-note">
           <span className={outcome(part) === 'done' ? 'sr-only' : undefined}>{stateText(part, t)}</span>
+          {edited && <span>{t.inputEdited}</span>}
           {took !== undefined && <span>{formatDuration(took)}</span>}
         </span>
         <ChevronRight size={14} className={open ? 'turn turned' : 'turn'} aria-hidden />
       </button>
-      {open && <Inside part={part} />}
+      {open && <Inside part={part} edited={edited} />}
     </div>
   )
 }
 
-function Inside({ part }: { part: ToolPart }) {
+function Inside({ part, edited }: { part: ToolPart; edited: { input: unknown } | undefined }) {
   const t = useTexts()
   const input: unknown = part.input ?? ('rawInput' in part ? part.rawInput : undefined)
   return (
     <div className="card-body">
+      {edited && (
+        <section>
+          <h4>{t.editedInput}</h4>
+          <DataView value={edited.input} />
+        </section>
+      )}
       <section>
         <h4>
-          {t.toolInput} <code>{toolName(part)}</code>
+          {edited ? t.askedInput : t.toolInput} <code>{toolName(part)}</code>
         </h4>
         {input === undefined || isEmpty(input) ? <p className="quiet">{t.noInput}</p> : <DataView value={input} />}
       </section>

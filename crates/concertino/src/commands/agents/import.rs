@@ -16,11 +16,11 @@ use crate::{
     commands::chat::text,
 };
 
-/// A file and the agents in it.
-type Found = (AgentFile, Vec<FoundAgent>);
+/// A file with its agents.
+type Read = (AgentFile, Vec<FoundAgent>);
 
 /// Everything that stands in these files; what cannot be read is told.
-fn read(paths: &[PathBuf]) -> Result<(Vec<Found>, Vec<Mistake>)> {
+fn read(paths: &[PathBuf]) -> Result<(Vec<Read>, Vec<Mistake>)> {
     let (mut files, mut mistakes) = (Vec::new(), Vec::new());
     for path in paths {
         for file in agent_files::find(path)? {

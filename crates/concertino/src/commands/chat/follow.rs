@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use protocol::{Chunk, FinishReason, MessageFold, MessageId, Role};
+use serde_json::Value;
 
 use super::{
     client::ClientError,
@@ -123,6 +124,11 @@ impl Session {
                     self.say(turn, Paint::Yellow, cut)?;
                 }
                 Some(End::Done)
+            }
+            Chunk::Data(data) if data.kind.0 == "session-title" => {
+                let title = data.data.get("title").and_then(Value::as_str).unwrap_or_default();
+                self.say(turn, Paint::Dim, &format!("This chat is now called {title}."))?;
+                None
             }
             Chunk::Abort => Some(End::Stopped),
             Chunk::Error { error_text } => {

@@ -18,6 +18,8 @@ const PROMPT: &str = "› ";
 const HELP: &str = "/new      begin a new chat
 /retry    answer the last question again
 /history  show this chat
+/compact  summarise the older part of this chat for the model
+/summary-title  have the model name this chat
 /help     this list
 /quit     leave (also Ctrl-D)
 Ctrl-C stops an answer; Alt-Enter begins a new line; the arrow keys recall what you wrote.";
@@ -44,6 +46,8 @@ fn read(line: &str) -> Said<'_> {
         "/history" => Said::History,
         "/help" | "/?" => Said::Help,
         "/quit" | "/exit" | "/q" => Said::Quit,
+        // For the server.
+        "/compact" => Said::Message(line),
         _ => match line.strip_prefix('/') {
             Some(word) if !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic()) => {
                 Said::UnknownCommand(line)
@@ -167,6 +171,8 @@ mod tests {
         assert_eq!(read("  "), Said::Nothing);
         assert_eq!(read(" /new "), Said::New);
         assert_eq!(read("/retry"), Said::Retry);
+        assert_eq!(read("/compact"), Said::Message("/compact"));
+        assert_eq!(read("/summary-title short"), Said::Message("/summary-title short"));
         assert_eq!(read("/dance"), Said::UnknownCommand("/dance"));
         assert_eq!(read("/etc/hosts, what is it?"), Said::Message("/etc/hosts, what is it?"));
         assert_eq!(read(" hello "), Said::Message("hello"));

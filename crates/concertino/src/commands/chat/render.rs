@@ -106,6 +106,9 @@ impl Renderer {
                 Part::Reasoning { text, .. } => self.text(Block::Reasoning(place), place, text),
                 Part::Tool(tool) => self.tool(place, tool, now),
                 Part::Data { name, data, .. } if name == "plan" => self.plan(place, data),
+                Part::Data { name, data, .. } if name == "compaction" && data["status"] == "done" => {
+                    self.once(place, "≡ the older part of this chat is summarised for the model");
+                }
                 Part::Data { .. } | Part::StepStart => {}
                 Part::SourceUrl { url, title, .. } => {
                     let title = title.as_deref().map(|title| format!("{title}  ")).unwrap_or_default();

@@ -113,6 +113,19 @@ fn tool_turn(look: Look) -> Shown {
 }
 
 #[test]
+fn a_compaction_is_one_line_once_it_is_done() {
+    let compaction =
+        |status: &str| json!({ "type": "data-compaction", "id": "c", "data": { "status": status } });
+    let mut shown = Shown::new(PIPE);
+    shown.chunk(compaction("running")).chunk(compaction("done")).chunks(&text("s0", &["Noon.\n"]));
+    let (answer, aside) = shown.apart();
+    assert_eq!(
+        (answer.as_str(), aside.as_str()),
+        ("Noon.\n", "≡ the older part of this chat is summarised for the model\n")
+    );
+}
+
+#[test]
 fn in_a_pipe_the_answer_stands_alone_and_calls_stand_aside() {
     let (answer, aside) = tool_turn(PIPE).apart();
     assert_eq!(answer, "Let me look.\n\nIt is noon.\n");

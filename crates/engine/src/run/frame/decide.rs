@@ -1,0 +1,52 @@
+//! A person's answer as a frame writes it down: the answer, what they changed in the call, what they allowed for good.
+
+use protocol::{
+    ApprovalId, FoldError, SessionEvent, ToolCallId, ToolPart, json::disarm, project::chat::EDITED_CALLS,
+};
+use serde_json::Value;
+
+use super::Frame;
+use crate::session::request::Decision;
+
+impl Frame {
+    /// A person's answer with all it carries. A copy of a sub-agent's question shows it; the grant is given once,
+    /// where the question was asked.
+    pub(crate) fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), FoldError> {
+        let Decision { approved, reason, input, grant } = decision;
+        if let Some(input) = input {
+            self.edit_input(&approval, input)?;
+        }
+        if let Some(grant) = grant
+            && !self.raised.contains_key(&approval)
+        {
+            let message = self.id();
+            self.put(SessionEvent::GrantGiven { message, approval: approval.clone(), grant })?;
+        }
+        self.answer(approval, approved, reason, false)
+    }
+
+    pub(crate) fn edit_input(&mut self, approval: &ApprovalId, mut input: Value) -> Result<(), FoldError> {
+        let asked = |tool: &&ToolPart| tool.state.approval().is_some_and(|asked| asked.id == *approval);
+        let Some(call) = self.message().tool_parts().find(asked).map(|tool| tool.call.clone()) else {
+            return Ok(());
+        };
+        disarm(&mut input);
+        let (message, approval) = (self.id(), approval.clone());
+        let raised = self.raised.contains_key(&approval);
+        self.put(SessionEvent::InputEdited { message, approval, call, input, raised })
+    }
+
+    /// Whether this question was answered before, and with the same words.
+    pub(crate) fn has_decided(&self, approval: &ApprovalId, decision: &Decision) -> bool {
+        self.message().tool_parts().any(|tool| {
+            let given = tool.state.approval().filter(|given| given.id == *approval);
+            given.and_then(|given| given.approved) == Some(decision.approved)
+                && (decision.input.is_none() || decision.input.as_ref() == self.edited(&tool.call))
+        })
+    }
+
+    /// What a person made of this call's input.
+    pub(crate) fn edited(&self, call: &ToolCallId) -> Option<&Value> {
+        self.fact(EDITED_CALLS)?.get(call.as_str())?.get("input")
+    }
+}

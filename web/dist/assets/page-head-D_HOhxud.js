@@ -1,1 +1,0 @@
-import{a as e,c as t,f as n,m as r,y as i}from"./index-Dl2yGSg6.js";var a=i();function o({title:i}){let o=r(),s=e();return(0,a.jsxs)(`header`,{className:`page-head`,children:[(0,a.jsx)(n,{label:o.showSidebar,className:`only-narrow`,onClick:s.openSidebar,children:(0,a.jsx)(t,{size:18})}),(0,a.jsx)(`h1`,{children:i})]})}export{o as t};
