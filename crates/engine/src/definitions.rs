@@ -99,6 +99,7 @@ impl Engine {
             && let Some(stored) = self.parts.store.definition(workspace, id).await?
         {
             // The same request again: its answer was lost.
+            self.read_agents(workspace).await?;
             return if draft.problems.is_empty() && stored.fields == draft.fields {
                 Ok(Defined::Known(Box::new(self.show_record(workspace, stored))))
             } else {
@@ -115,12 +116,8 @@ impl Engine {
             updated_at: now,
             fields,
         };
-        match self.parts.store.add_definition(record.clone()).await {
-            Ok(()) => {}
-            Err(StoreError::Conflict) => return Err(self.overtaken(workspace, &record).await?),
-            Err(error) => return Err(error.into()),
-        }
-        self.read_agents(workspace).await?;
+        let written = self.parts.store.add_definition(record.clone()).await;
+        self.settle(workspace, &record, written).await?;
         Ok(Defined::New(Box::new(self.show_record(workspace, record))))
     }
 
@@ -140,6 +137,7 @@ impl Engine {
         };
         if draft.problems.is_empty() && stored.fields == draft.fields {
             // Nothing to change, or the answer to the same change was lost.
+            self.read_agents(workspace).await?;
             return Ok(self.show_record(workspace, stored));
         }
         if stored.version != version {
@@ -152,12 +150,8 @@ impl Engine {
             fields,
             ..stored
         };
-        match self.parts.store.change_definition(record.clone(), version).await {
-            Ok(()) => {}
-            Err(StoreError::Conflict) => return Err(self.overtaken(workspace, &record).await?),
-            Err(error) => return Err(error.into()),
-        }
-        self.read_agents(workspace).await?;
+        let written = self.parts.store.change_definition(record.clone(), version).await;
+        self.settle(workspace, &record, written).await?;
         Ok(self.show_record(workspace, record))
     }
 
@@ -172,10 +166,27 @@ impl Engine {
         if version.is_some_and(|version| version != stored.version) {
             return Err(EngineError::AgentChanged(Box::new(self.show_record(workspace, stored))));
         }
-        match self.parts.store.remove_definition(workspace, &stored.id, stored.version).await {
+        let written = self.parts.store.remove_definition(workspace, &stored.id, stored.version).await;
+        self.settle(workspace, &stored, written).await
+    }
+
+    /// Brings the registry up to date with what was written, or says who was first.
+    async fn settle(
+        &self,
+        workspace: &WorkspaceId,
+        record: &DefinitionRecord,
+        written: Result<(), StoreError>,
+    ) -> Result<(), EngineError> {
+        match written {
             Ok(()) => self.read_agents(workspace).await,
-            Err(StoreError::Conflict) => Err(self.overtaken(workspace, &stored).await?),
-            Err(error) => Err(error.into()),
+            Err(StoreError::Conflict) => Err(self.overtaken(workspace, record).await?),
+            Err(error) => {
+                // The store may hold the change all the same.
+                if let Err(unread) = self.read_agents(workspace).await {
+                    tracing::warn!(%unread, "the agents of a workspace could not be read again");
+                }
+                Err(EngineError::AgentNotStored(error))
+            }
         }
     }
 

@@ -61,6 +61,8 @@ pub enum EngineError {
          main agent of the same name takes its place."
     )]
     AgentReadOnly(String),
+    #[error("The definition could not be stored. Send it again in a moment; it is not stored twice.")]
+    AgentNotStored(#[source] StoreError),
     #[error("The server is shutting down. Send again in a moment.")]
     ShuttingDown,
     #[error("The chat could not be stored. Nothing was lost; send again in a moment.")]
@@ -90,8 +92,10 @@ impl EngineError {
             Self::AgentReadOnly(_) => ErrorCode::AgentReadOnly,
             Self::NothingToContinue(_) | Self::QueueWithdrawn => ErrorCode::NothingToContinue,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
-            Self::Store(StoreError::Conflict | StoreError::Unavailable(_)) => ErrorCode::StoreUnavailable,
-            Self::Store(StoreError::Corrupt(_)) => ErrorCode::Internal,
+            Self::Store(error) | Self::AgentNotStored(error) => match error {
+                StoreError::Conflict | StoreError::Unavailable(_) => ErrorCode::StoreUnavailable,
+                StoreError::Corrupt(_) => ErrorCode::Internal,
+            },
         }
     }
 }

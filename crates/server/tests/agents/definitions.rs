@@ -2,7 +2,12 @@
 //! with the next message.
 
 use serde_json::{Value, json};
-use testkit::{Answer, Scripted, TestApp, protocol::ErrorCode, says};
+use testkit::{
+    Answer, Scripted, TestApp,
+    faults::{Effect, Faults, Method, When},
+    protocol::ErrorCode,
+    says,
+};
 
 fn reviewer() -> Value {
     json!({
@@ -220,4 +225,37 @@ async fn definitions_are_there_after_a_restart() {
     assert_eq!(app.get("/api/agents/reviewer").await.json(), made);
     let mut turn = app.main.send_with("look", json!({ "agentId": "reviewer", "pageId": "editor" })).await;
     assert_eq!(turn.text().await, "Reviewed.");
+}
+
+#[tokio::test]
+async fn a_store_that_fails_is_told_and_the_request_can_be_sent_again() {
+    for effect in [Effect::Fail, Effect::FailLate] {
+        let faults = Faults::new();
+        let script = Scripted::choosing(|_| says("Done."));
+        let app = TestApp::builder().script(script).faults(&faults).start().await;
+        let mut body = reviewer();
+        body["id"] = json!("mine");
+        body["pageIds"] = json!([]);
+        faults.on(Method::AddDefinition, When::call(0), effect.clone());
+        app.caller.post_json("/api/agents", &body).await.assert_problem(ErrorCode::StoreUnavailable);
+        let again = app.caller.post_json("/api/agents", &body).await;
+        assert!(again.status == 201 || again.status == 200, "{again:?}");
+        let change = json!({ "version": 1, "description": "New." });
+        faults.on(Method::ChangeDefinition, When::call(0), effect.clone());
+        app.caller.patch_json("/api/agents/mine", &change).await.assert_problem(ErrorCode::StoreUnavailable);
+        let changed = app.caller.patch_json("/api/agents/mine", &change).await.json();
+        assert_eq!((&changed["version"], &changed["description"]), (&json!(2), &json!("New.")));
+        // Stored, but not read again: the next request sees to it.
+        faults.on(Method::Definitions, When::call(0), Effect::Fail);
+        let change = json!({ "version": 2, "systemPrompt": "You are new." });
+        app.caller.patch_json("/api/agents/mine", &change).await.assert_problem(ErrorCode::StoreUnavailable);
+        assert_eq!(app.caller.patch_json("/api/agents/mine", &change).await.json()["version"], 3);
+        app.main.send_with("hi", json!({ "agentId": "reviewer" })).await.end().await;
+        assert!(app.model.requests()[0].system.starts_with("You are new."));
+        faults.on(Method::RemoveDefinition, When::call(0), effect);
+        app.caller.delete("/api/agents/mine").await.assert_problem(ErrorCode::StoreUnavailable);
+        let gone = app.caller.delete("/api/agents/mine").await.status;
+        assert!(gone == 204 || gone == 404, "{gone}");
+        app.get("/api/agents/mine").await.assert_problem(ErrorCode::AgentNotFound);
+    }
 }

@@ -5,7 +5,7 @@ use protocol::{AgentKind, AgentSource, wire::agents::AgentList};
 use crate::commands::chat::text;
 
 const COLUMNS: usize = 80;
-const NAMES: [&str; 4] = ["name", "kind", "from", "what it is good for, or ✗ why it cannot be used"];
+const NAMES: [&str; 4] = ["name", "kind", "from", "what it is for, or ✗ why it is out"];
 
 pub(super) fn table(list: &AgentList) -> String {
     let rows: Vec<[String; 4]> = list
