@@ -8,7 +8,10 @@ use super::{
     drive::{Driven, RunCtx, RunStop},
     frame::Frame,
 };
-use crate::{context::command::COMMAND, session::log::LogWriter};
+use crate::{
+    context::{command::COMMAND, compaction::Status},
+    session::log::LogWriter,
+};
 
 const DONE: &str = "The older part of this chat is summarised. From here on the model reads the summary in its place; \
     the messages themselves stay as they are.";
@@ -26,7 +29,13 @@ pub(crate) async fn carry_out(
 ) -> Result<Driven, RunStop> {
     let wish = frame.fact(COMMAND).and_then(|fact| fact.get("wish")).and_then(Value::as_str);
     let wish = wish.unwrap_or_default().to_owned();
-    let text = match compact::on_command(run, frame, writer, &wish).await? {
+    // Done before a crash, which came before the run could end.
+    let before = frame.newest_compaction().is_some_and(|(_, it)| it.status == Status::Done);
+    let compacted = match before {
+        true => Compacted::Done,
+        false => compact::on_command(run, frame, writer, &wish).await?,
+    };
+    let text = match compacted {
         Compacted::Done => DONE.to_owned(),
         Compacted::Nothing => NOTHING.to_owned(),
         Compacted::Failed => {
