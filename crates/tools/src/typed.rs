@@ -30,7 +30,7 @@ pub fn client_side<I>(name: &str, family: Family) -> Arc<dyn AnyTool>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
 {
-    Arc::new(OnClient::<I> { shape: Shape::of::<I>(name, family), input: PhantomData })
+    elsewhere::<I>(name, family, Place::Client)
 }
 
 /// A tool that the agent loop executes: this crate only describes it and checks the input.
@@ -38,7 +38,14 @@ pub fn engine_side<I>(name: &str, family: Family) -> Arc<dyn AnyTool>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
 {
-    Arc::new(InEngine::<I> { shape: Shape::of::<I>(name, family), input: PhantomData })
+    elsewhere::<I>(name, family, Place::Engine)
+}
+
+fn elsewhere<I>(name: &str, family: Family, place: Place) -> Arc<dyn AnyTool>
+where
+    I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+{
+    Arc::new(Elsewhere::<I> { shape: Shape::of::<I>(name, family), place, input: PhantomData })
 }
 
 struct OnServer<T> {
@@ -81,62 +88,40 @@ impl<T: Tool> AnyTool for OnServer<T> {
     }
 }
 
-struct OnClient<I> {
+/// Described and checked here, executed by somebody else.
+struct Elsewhere<I> {
     shape: Shape,
+    place: Place,
     input: PhantomData<fn() -> I>,
 }
 
-impl<I: DeserializeOwned + 'static> AnyTool for OnClient<I> {
+impl<I: DeserializeOwned + 'static> AnyTool for Elsewhere<I> {
     fn spec(&self) -> &ToolSpec {
         &self.shape.spec
     }
 
     fn place(&self) -> Place {
-        Place::Client
+        self.place
     }
 
     fn family(&self) -> Family {
         self.shape.family
     }
 
-    /// The front end may have acted before the connection was lost.
     fn effect(&self) -> Effect {
-        Effect::SideEffect
+        match self.place {
+            // What it started is in the log and is gone on with.
+            Place::Engine => Effect::ReadOnly,
+            // The front end may have acted before the connection was lost.
+            Place::Client | Place::Server => Effect::SideEffect,
+        }
     }
 
     fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
         let _checked: I = self.shape.accept(input)?;
         let refuse = move |_| {
-            let error = NotOurs(self.shape.spec.name.clone());
-            Box::pin(async move { Err(ToolError::Fatal(Box::new(error))) }) as _
-        };
-        Ok(PreparedCall { approval: Approval::NotNeeded, run: Box::new(refuse) })
-    }
-}
-
-struct InEngine<I> {
-    shape: Shape,
-    input: PhantomData<fn() -> I>,
-}
-
-impl<I: DeserializeOwned + 'static> AnyTool for InEngine<I> {
-    fn spec(&self) -> &ToolSpec {
-        &self.shape.spec
-    }
-
-    fn place(&self) -> Place {
-        Place::Engine
-    }
-
-    /// What it started is in the log and is gone on with.
-    fn effect(&self) -> Effect {
-        Effect::ReadOnly
-    }
-
-    fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
-        let _checked: I = self.shape.accept(input)?;
-        let refuse = move |_| {
-            let error = NotOurs(self.shape.spec.name.clone());
+            let by = if self.place == Place::Engine { "the agent loop" } else { "the front end" };
+            let error = NotOurs(self.shape.spec.name.clone(), by);
             Box::pin(async move { Err(ToolError::Fatal(Box::new(error))) }) as _
         };
         Ok(PreparedCall { approval: Approval::NotNeeded, run: Box::new(refuse) })
@@ -144,8 +129,8 @@ impl<I: DeserializeOwned + 'static> AnyTool for InEngine<I> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is executed by the front end, not by the server")]
-struct NotOurs(String);
+#[error("`{0}` is executed by {1}, not by the server")]
+struct NotOurs(String, &'static str);
 
 #[cfg(test)]
 mod tests {
