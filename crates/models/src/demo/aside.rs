@@ -5,10 +5,14 @@ use super::said::is_han;
 use crate::model::{ModelMessage, ModelRequest, UserContent};
 
 /// The longest title, in characters.
-const TITLE: usize = 40;
+const TITLE: usize = 48;
 /// The same where most of it is Chinese.
 const CHINESE_TITLE: usize = 16;
-const TITLE_WORDS: usize = 7;
+/// Words that no title ends with.
+const SMALL_WORDS: [&str; 26] = [
+    "a", "an", "the", "and", "or", "but", "in", "on", "at", "to", "of", "for", "with", "from", "by",
+    "around", "into", "as", "over", "about", "my", "your", "our", "their", "that", "which",
+];
 /// What of one line a summary keeps, and how many lines.
 const LINE: usize = 240;
 const LINES: usize = 40;
@@ -44,17 +48,34 @@ pub(super) fn title(request: &ModelRequest) -> String {
     let sentence = line.split_inclusive(['.', '!', '?', '。', '！', '？']).next().unwrap_or(line);
     let subject = without_politeness(sentence.trim());
     let subject = if subject.is_empty() { line } else { subject };
-    let words: Vec<&str> = subject.split_whitespace().take(TITLE_WORDS).collect();
     let han = subject.chars().filter(|c| is_han(*c)).count();
     let most =
         if han * 2 >= subject.chars().filter(|c| !c.is_whitespace()).count() { CHINESE_TITLE } else { TITLE };
-    let text: String = words.join(" ").chars().take(most).collect();
+    let text = cut(subject, most);
     let text = text.trim_matches(|c: char| !c.is_alphanumeric() && c != ')');
     let mut characters = text.chars();
     match characters.next() {
         Some(first) => first.to_uppercase().chain(characters).collect(),
         None => "A conversation".to_owned(),
     }
+}
+
+/// As many whole words as there is room for, or as many clauses; never a loose end.
+fn cut(subject: &str, most: usize) -> String {
+    let whole = subject.split_whitespace().collect::<Vec<_>>().join(" ");
+    if whole.chars().count() <= most {
+        return whole;
+    }
+    let room: String = whole.chars().take(most + 1).collect();
+    if let Some((clauses, _)) = room.rsplit_once(['，', '；', '、', ',', ';']) {
+        return clauses.to_owned();
+    }
+    let Some((words, _)) = room.rsplit_once(' ') else { return whole.chars().take(most).collect() };
+    let mut words: Vec<&str> = words.split(' ').collect();
+    while words.len() > 1 && words.last().is_some_and(|word| SMALL_WORDS.contains(&&*word.to_lowercase())) {
+        words.pop();
+    }
+    words.join(" ")
 }
 
 /// What the person asked for, line by line, behind whatever an earlier summary said.
@@ -161,10 +182,18 @@ mod tests {
         for (said, title_) in [
             (
                 "Please, can you plan a trip to São Paulo for my family of five? Thanks.",
-                "Plan a trip to São Paulo for",
+                "Plan a trip to São Paulo for my family of five",
+            ),
+            (
+                "let me know how the tides work around the harbour of a small island and why",
+                "Let me know how the tides work",
+            ),
+            (
+                "let sub-agents find out the time in three cities",
+                "Let sub-agents find out the time in three cities",
             ),
             ("what time is it in Tokyo?", "What time is it in Tokyo"),
-            ("帮我制定一个学习小提琴的计划，每天半小时，一共三个月", "制定一个学习小提琴的计划，每天半"),
+            ("帮我制定一个学习小提琴的计划，每天半小时，一共三个月", "制定一个学习小提琴的计划"),
             ("hello", "Hello"),
             ("???", "A conversation"),
         ] {
