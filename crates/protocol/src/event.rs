@@ -34,7 +34,8 @@ pub struct LogEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SessionEvent {
-    /// An unknown session arrived with earlier messages; their text and files were taken over, once.
+    /// An unknown session arrived with earlier messages; their text and files were taken over, once. A long history is
+    /// several of these in a row.
     HistoryPlanted {
         messages: Planted,
     },
@@ -372,6 +373,14 @@ impl SessionEvent {
             | Self::ToolInputDelta { .. }
             | Self::ToolProgress { .. }
             | Self::DataPushed { .. } => false,
+        }
+    }
+
+    /// Messages that a client brought along, if it is about those.
+    pub fn planted(&self) -> Option<&Planted> {
+        match self {
+            Self::HistoryPlanted { messages } => Some(messages),
+            _ => None,
         }
     }
 

@@ -1,34 +1,35 @@
 //! The messages a client brought along when its session was unknown here. Kept as the client wrote them, so that a
 //! long history costs neither a parse nor a copy of its own; whoever reads it gets text and files, nothing else:
-//! calls and results of a client are not believed.
+//! calls and results of a client are not believed. `read.rs` reads it.
 
-use std::{borrow::Cow, collections::HashSet, fmt};
+mod plain;
+mod read;
+
+use std::{borrow::Cow, fmt};
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
-    id::{MessageId, check},
+    id::MessageId,
     message::{Part, Role, UiMessage},
 };
+pub use read::Unread;
 
 /// Messages a client may plant.
 pub const MAX_PLANTED: usize = 50_000;
-
-/// JSON messages with commas between them, of which nothing is known yet.
-#[derive(Clone, Debug, Default)]
-pub struct Unread(pub Bytes);
 
 /// Messages that can be taken over.
 #[derive(Clone, PartialEq)]
 pub struct Planted {
     text: Bytes,
     len: usize,
+    last: Option<MessageId>,
 }
 
 /// One of them, borrowed from the client's text.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub struct PlantedMessage<'a> {
     #[serde(borrow)]
     pub id: Cow<'a, str>,
@@ -40,7 +41,7 @@ pub struct PlantedMessage<'a> {
 }
 
 /// Of a part, what text and files have.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct FlatPart<'a> {
     #[serde(borrow, rename = "type")]
@@ -56,7 +57,7 @@ struct FlatPart<'a> {
 }
 
 /// A `Cow` borrows only as a field of its own, not inside an `Option`.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A part that is believed.
@@ -113,44 +114,6 @@ fn text<'a>(text: &'a Option<Text<'_>>) -> Option<&'a str> {
     text.as_ref().map(|text| &*text.0)
 }
 
-impl Unread {
-    /// Hands over each message but those of role `system`. The error is a sentence for the client.
-    pub fn read(self, mut each: impl FnMut(&PlantedMessage<'_>)) -> Result<Planted, String> {
-        let mut seen = HashSet::new();
-        let mut len = 0;
-        let mut rest = std::str::from_utf8(&self.0)
-            .map_err(|_| "The earlier messages are not valid UTF-8.".to_owned())?
-            .trim_ascii_start();
-        while !rest.is_empty() {
-            let mut messages = serde_json::Deserializer::from_str(rest).into_iter::<PlantedMessage<'_>>();
-            let message = match messages.next() {
-                Some(Ok(message)) => message,
-                Some(Err(error)) => return Err(invalid(&error)),
-                None => break,
-            };
-            rest = rest[messages.byte_offset()..].trim_ascii_start();
-            rest = rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start();
-            check(&message.id).map_err(|error| format!("The message id {error}."))?;
-            if message.role == Role::System {
-                continue;
-            }
-            if len == MAX_PLANTED {
-                return Err(format!("At most {MAX_PLANTED} earlier messages can be taken over."));
-            }
-            if let Some(error) = message.parts.iter().find_map(|part| part.believed().err()) {
-                return Err(invalid(&error));
-            }
-            each(&message);
-            if !seen.insert(message.id) {
-                return Err(TWICE.to_owned());
-            }
-            len += 1;
-        }
-        drop(seen);
-        Ok(Planted { text: self.0, len })
-    }
-}
-
 impl Planted {
     pub fn of<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Result<Self, String> {
         let mut text = Vec::new();
@@ -160,7 +123,12 @@ impl Planted {
             }
             serde_json::to_writer(&mut text, message).map_err(|error| invalid(&error))?;
         }
-        Unread(text.into()).read(|_| {})
+        Self::read(text.into())
+    }
+
+    /// JSON messages with commas between them.
+    pub fn read(text: Bytes) -> Result<Self, String> {
+        read::piece(text, &mut |_| {})
     }
 
     pub fn len(&self) -> usize {
@@ -171,6 +139,11 @@ impl Planted {
         self.len == 0
     }
 
+    /// The id of the last of them.
+    pub fn last(&self) -> Option<&MessageId> {
+        self.last.as_ref()
+    }
+
     /// The messages as the client wrote them, with commas between them.
     pub fn as_bytes(&self) -> &[u8] {
         &self.text
@@ -179,7 +152,7 @@ impl Planted {
     /// The messages as they are kept.
     pub fn messages(&self) -> Result<Vec<UiMessage>, String> {
         let mut messages = Vec::with_capacity(self.len);
-        Unread(self.text.clone()).read(|message| messages.push(message.message()))?;
+        read::piece(self.text.clone(), &mut |message| messages.push(message.message()))?;
         Ok(messages)
     }
 }
@@ -216,7 +189,7 @@ mod tests {
     use super::*;
 
     fn planted(text: &str) -> Result<Planted, String> {
-        Unread(Bytes::copy_from_slice(text.as_bytes())).read(|_| {})
+        Planted::read(Bytes::copy_from_slice(text.as_bytes()))
     }
 
     fn messages(text: &str) -> Result<Vec<UiMessage>, String> {

@@ -5,9 +5,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use protocol::{
-    MessageId, SegmentKind, Seq, SessionEvent, Timestamp, ToolCallId, event::LogEntry, planted::Unread,
-};
+use protocol::{MessageId, Planted, SegmentKind, Seq, SessionEvent, Timestamp, ToolCallId, event::LogEntry};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -40,7 +38,7 @@ pub enum DeltaTarget {
 
 /// About the most bytes of text in one item.
 const LONGEST: usize = 32 * 1024;
-/// About the most bytes of deltas in one stored body.
+/// About the most bytes of deltas, or of a planted history, in one stored body.
 const LONGEST_BODY: usize = 64 * 1024;
 
 /// Rows that are stored together, cut where a body would become too long to be read in one piece.
@@ -52,9 +50,10 @@ pub(crate) fn bodies(rows: &[Row]) -> Vec<&[Row]> {
             out.push(&rows[start..place]);
             (start, bytes) = (place, 0);
         }
-        if let Row::Deltas(row) = row {
-            bytes += row.text.len();
-        }
+        bytes += match row {
+            Row::Deltas(row) => row.text.len(),
+            Row::Event(entry) => entry.event.planted().map_or(0, |planted| planted.as_bytes().len()),
+        };
     }
     if start < rows.len() {
         out.push(&rows[start..]);
@@ -150,7 +149,7 @@ pub(crate) fn decode(
 fn event(text: &str) -> Result<SessionEvent, StoreError> {
     match text.strip_prefix(PLANTED.0).and_then(|text| text.strip_suffix(PLANTED.1)) {
         Some(planted) => {
-            let messages = Unread(Bytes::copy_from_slice(planted.as_bytes())).read(|_| {});
+            let messages = Planted::read(Bytes::copy_from_slice(planted.as_bytes()));
             Ok(SessionEvent::HistoryPlanted { messages: messages.map_err(StoreError::Corrupt)? })
         }
         None => serde_json::from_str(text).map_err(corrupt),

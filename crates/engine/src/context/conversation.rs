@@ -119,6 +119,19 @@ impl Conversation {
         }
     }
 
+    /// What was read of a planted history, part by part.
+    pub(crate) fn of_planted(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut parts = parts.into_iter();
+        let mut whole = parts.next().unwrap_or_default();
+        for part in parts {
+            let before = whole.messages.len();
+            whole.marks.extend(part.marks.into_iter().map(|mark| Mark { at: mark.at + before, ..mark }));
+            whole.messages.extend(part.messages);
+            whole.bytes += part.bytes;
+        }
+        whole
+    }
+
     fn push_answer(&mut self, message: &UiMessage) {
         let fact = |name: &str| message.metadata.as_ref().and_then(|metadata| metadata.get(name));
         let marks = history::Marks::of(message);

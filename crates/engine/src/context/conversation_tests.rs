@@ -291,9 +291,12 @@ fn a_planted_history_is_the_same_now_and_when_it_is_read_again() {
         json!({"id": "5", "role": "user", "parts": [{"type": "text", "text": " /compact it"}]}),
     ];
     let text = brought.iter().map(Value::to_string).collect::<Vec<_>>().join(" , ");
-    let mut now = Conversation::default();
-    let planted = protocol::planted::Unread(text.into()).read(|message| now.push_planted(message)).unwrap();
-    let later = fold(&planted.messages().unwrap());
+    let text = bytes::Bytes::from(text);
+    let whole = std::str::from_utf8(&text).unwrap();
+    let (planted, now) =
+        protocol::planted::Unread::of(&text, [whole]).read(Conversation::push_planted).unwrap();
+    let [now] = now.try_into().unwrap();
+    let later = fold(&planted[0].messages().unwrap());
     assert_eq!((now.messages(), now.bytes()), (later.messages(), later.bytes()));
     assert_eq!(later.messages().len(), 2);
     let user = |conversation: &Conversation| {

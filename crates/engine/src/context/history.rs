@@ -28,25 +28,27 @@ pub(crate) fn planted(message: &PlantedMessage<'_>) -> Option<ModelMessage> {
     match message.role {
         Role::System => None,
         Role::User => {
-            let content: Vec<_> = message
-                .parts()
-                .map(|part| match part {
-                    PlantedPart::Text(text) => UserContent::Text(text.to_owned()),
-                    PlantedPart::File { media_type, url, filename } => UserContent::File {
-                        media_type: media_type.to_owned(),
-                        url: url.to_owned(),
-                        filename: filename.map(str::to_owned),
-                    },
-                })
-                .collect();
+            // Room for just these: there may be ten thousands of messages.
+            let mut content = Vec::with_capacity(message.parts().count());
+            content.extend(message.parts().map(|part| match part {
+                PlantedPart::Text(text) => UserContent::Text(text.to_owned()),
+                PlantedPart::File { media_type, url, filename } => UserContent::File {
+                    media_type: media_type.to_owned(),
+                    url: url.to_owned(),
+                    filename: filename.map(str::to_owned),
+                },
+            }));
             (!content.is_empty()).then_some(ModelMessage::User { content })
         }
         Role::Assistant => {
-            let text = |part| match part {
-                PlantedPart::Text(text) if !text.is_empty() => Some(AssistantContent::Text(text.to_owned())),
-                _ => None,
+            let texts = || {
+                message.parts().filter_map(|part| match part {
+                    PlantedPart::Text(text) if !text.is_empty() => Some(text),
+                    _ => None,
+                })
             };
-            let content: Vec<_> = message.parts().filter_map(text).collect();
+            let mut content = Vec::with_capacity(texts().count());
+            content.extend(texts().map(|text| AssistantContent::Text(text.to_owned())));
             (!content.is_empty()).then_some(ModelMessage::Assistant { content })
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol::{
-    MessageId, MessageRef, Part, Role, RunOptions, SessionEvent, UiMessage,
+    MessageId, MessageRef, Part, Planted, Role, RunOptions, SessionEvent, UiMessage,
     planted::TWICE,
     project::chat::{Reading, View},
 };
@@ -113,26 +113,21 @@ impl Actor {
         agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
         let Submit { message, earlier, .. } = submit;
-        let mut conversation = Conversation::default();
-        let mut last: Option<MessageId> = None;
-        let mut twice = false;
-        let planted = earlier
-            .read(|earlier| {
+        let (planted, read) = earlier
+            .read(|(conversation, twice): &mut (Conversation, bool), earlier| {
                 conversation.push_planted(earlier);
-                twice |= earlier.id == message.id.as_str();
-                last = Some(MessageId::new(&*earlier.id));
+                *twice |= earlier.id == message.id.as_str();
             })
             .map_err(EngineError::InvalidMessage)?;
-        if twice {
+        if read.iter().any(|(_, twice)| *twice) {
             return Err(EngineError::InvalidMessage(TWICE.to_owned()));
         }
-        let parent = last.map(MessageRef::first);
+        let conversation = Conversation::of_planted(read.into_iter().map(|(conversation, _)| conversation));
+        let parent = planted.last().and_then(Planted::last).cloned().map(MessageRef::first);
         let answers = MessageRef::first(message.id.clone());
         let command = command::of(&message);
-        let mut events = Vec::new();
-        if !planted.is_empty() {
-            events.push(SessionEvent::HistoryPlanted { messages: planted });
-        }
+        let mut events: Vec<_> =
+            planted.into_iter().map(|messages| SessionEvent::HistoryPlanted { messages }).collect();
         let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
         events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
         Box::pin(self.start(self.no_log(conversation), events, answers, options, agent, command)).await

@@ -259,8 +259,5 @@ pub(crate) fn reason(reason: Option<String>) -> Result<Option<String>, ApiError>
 /// The messages before the new one, as they stand in the body: they are read only when the session turns out to be
 /// unknown.
 fn earlier(bytes: &Bytes, messages: &[&RawValue]) -> Unread {
-    let (Some(first), Some(last)) = (messages.first(), messages.last()) else { return Unread::default() };
-    let text = first.get().as_ptr() as usize..last.get().as_ptr() as usize + last.get().len();
-    let base = bytes.as_ptr() as usize;
-    Unread(bytes.slice(text.start - base..text.end - base))
+    Unread::of(bytes, messages.iter().map(|message| message.get()))
 }

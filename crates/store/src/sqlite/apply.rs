@@ -7,7 +7,7 @@ use protocol::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{artifacts, chain, frames, interactions, json, queue, signed};
-use crate::{FrameStatus, SessionKey, StoreError};
+use crate::{FrameStatus, Row, SessionKey, StoreError};
 
 /// A history of up to this many messages gets its rows with the event.
 const PLANTED_AT_ONCE: usize = 64;
@@ -29,6 +29,16 @@ pub(super) struct SessionPatch {
 }
 
 impl SessionPatch {
+    /// Nothing yet, for an append of these rows.
+    pub(super) fn of(rows: &[Row]) -> Self {
+        let planted = |row: &Row| match row {
+            Row::Event(entry) => entry.event.planted().map_or(0, Planted::len),
+            Row::Deltas(_) => 0,
+        };
+        let planted = rows.iter().map(planted).sum::<usize>() > PLANTED_AT_ONCE;
+        Self { planted, ..Self::default() }
+    }
+
     fn leaf(&mut self, leaf: i64, added: usize) {
         self.leaf = Some(leaf);
         self.added += added;
@@ -288,12 +298,11 @@ fn plant(
     at: Timestamp,
     messages: &Planted,
 ) -> Result<(), StoreError> {
-    if messages.len() > PLANTED_AT_ONCE {
-        patch.planted = true;
+    if patch.planted {
         patch.added += messages.len();
         return Ok(());
     }
-    let mut parent = None;
+    let mut parent = patch.leaf;
     for message in messages.messages().map_err(StoreError::Corrupt)? {
         let new = NewMessage { parent, ..NewMessage::default() };
         parent = Some(insert_message(connection, session, &message.id, &json(&message)?, new, at)?);

@@ -124,7 +124,7 @@ fn write(connection: &Connection, append: &Append, text: &Text) -> Result<Sessio
             )?
             .execute(params![key.0, signed(*from), signed(*to), at.0, text])?;
     }
-    let mut patch = SessionPatch::default();
+    let mut patch = SessionPatch::of(&append.rows);
     for row in &append.rows {
         if let Row::Event(entry) = row {
             apply(connection, key, &mut patch, entry, &text.messages)?;

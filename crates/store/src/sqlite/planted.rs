@@ -1,8 +1,8 @@
-//! A long planted history: one row of the log at first, so that the answer need not wait. Its messages get their rows
+//! A long planted history: a few rows of the log at first, so that the answer need not wait. Its messages get their rows
 //! when the session is next looked at, a few at a time, so that nobody else waits. It can be broken off and taken up
-//! anywhere; a chat that nobody comes back to never costs more than its one row.
+//! anywhere; a chat that nobody comes back to never costs more than that.
 
-use protocol::{MessageId, SessionEvent, Timestamp};
+use protocol::{MessageId, Timestamp, event::LogEntry};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
@@ -51,24 +51,26 @@ fn left(connection: &Connection, key: SessionKey) -> Result<Option<Planted>, Sto
         .optional()?
         .flatten();
     let Some(done) = done else { return Ok(None) };
-    let (from, at, body): (i64, i64, String) = connection
-        .prepare_cached("SELECT from_seq, at, body FROM log WHERE session = ?1 ORDER BY from_seq LIMIT 1")?
-        .query_row([key.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let mut statement = connection
+        .prepare_cached("SELECT from_seq, at, body FROM log WHERE session = ?1 ORDER BY from_seq")?;
+    let mut rows = statement.query([key.0])?;
     let mut entries = Vec::new();
-    row::decode(unsigned(from), Timestamp(at), &body, 0, &mut entries)?;
-    let planted = entries.into_iter().find_map(|entry| match entry.event {
-        SessionEvent::HistoryPlanted { messages } => Some(messages),
-        _ => None,
-    });
-    let planted =
-        planted.ok_or_else(|| StoreError::Corrupt("the planted history is not in the log".to_owned()))?;
-    let messages = planted
-        .messages()
-        .map_err(StoreError::Corrupt)?
-        .into_iter()
-        .map(|message| Ok((message.id.clone(), json(&message)?)))
-        .collect::<Result<Vec<_>, StoreError>>()?;
-    Ok(Some(Planted { done: usize::try_from(done).unwrap_or(0), at: Timestamp(at), messages }))
+    // It is what the log begins with.
+    while entries.iter().all(|entry: &LogEntry| entry.event.planted().is_some())
+        && let Some(row) = rows.next()?
+    {
+        let body = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        row::decode(unsigned(row.get(0)?), Timestamp(row.get(1)?), body, 0, &mut entries)?;
+    }
+    let at = entries.first().filter(|first| first.event.planted().is_some()).map(|first| first.at);
+    let at = at.ok_or_else(|| StoreError::Corrupt("the planted history is not in the log".to_owned()))?;
+    let mut messages = Vec::new();
+    for planted in entries.iter().map_while(|entry| entry.event.planted()) {
+        for message in planted.messages().map_err(StoreError::Corrupt)? {
+            messages.push((message.id.clone(), json(&message)?));
+        }
+    }
+    Ok(Some(Planted { done: usize::try_from(done).unwrap_or(0), at, messages }))
 }
 
 /// Gives some messages their rows; `false` when they have them already.

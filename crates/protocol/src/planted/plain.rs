@@ -1,0 +1,206 @@
+//! Messages as clients nearly always write them, read by hand: `id`, `role` and `parts` without blanks between them, and
+//! of the parts what text and files have. Whatever looks different is left to serde, which also says what is wrong with
+//! it: this decides nothing, it only saves time where ten thousands of messages come at once.
+
+use std::borrow::Cow;
+
+use memchr::memchr2;
+
+use super::{FlatPart, PlantedMessage, Text};
+use crate::message::Role;
+
+/// The message at the beginning of the text and where it ends, if it is a plain one. `parts` is room for its parts.
+pub(super) fn message<'a>(
+    text: &'a str,
+    mut parts: Vec<FlatPart<'a>>,
+) -> Option<(PlantedMessage<'a>, usize)> {
+    let mut reader = Reader { text, at: 0 };
+    let (mut id, mut role) = (None, None);
+    let mut has_parts = false;
+    reader.eat(b'{')?;
+    loop {
+        let key = reader.string()?;
+        reader.eat(b':')?;
+        match &*key {
+            "id" if id.is_none() => id = Some(reader.string()?),
+            "role" if role.is_none() => {
+                role = Some(match &*reader.string()? {
+                    "user" => Role::User,
+                    "assistant" => Role::Assistant,
+                    _ => return None,
+                });
+            }
+            "parts" if !has_parts => {
+                has_parts = true;
+                reader.parts(&mut parts)?;
+            }
+            _ => return None,
+        }
+        if !reader.goes_on(b'}')? {
+            break;
+        }
+    }
+    let message = PlantedMessage { id: id?, role: role?, metadata: None, parts };
+    has_parts.then_some((message, reader.at))
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Option<u8> {
+        let next = self.text.as_bytes().get(self.at).copied()?;
+        self.at += 1;
+        Some(next)
+    }
+
+    fn eat(&mut self, byte: u8) -> Option<()> {
+        (self.next()? == byte).then_some(())
+    }
+
+    /// `true` behind a comma, `false` behind the end.
+    fn goes_on(&mut self, end: u8) -> Option<bool> {
+        match self.next()? {
+            b',' => Some(true),
+            next if next == end => Some(false),
+            _ => None,
+        }
+    }
+
+    fn parts(&mut self, parts: &mut Vec<FlatPart<'a>>) -> Option<()> {
+        self.eat(b'[')?;
+        if self.text.as_bytes().get(self.at) == Some(&b']') {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            parts.push(self.part()?);
+            if !self.goes_on(b']')? {
+                return Some(());
+            }
+        }
+    }
+
+    fn part(&mut self) -> Option<FlatPart<'a>> {
+        let (mut kind, mut text, mut media_type, mut url, mut filename) = (None, None, None, None, None);
+        self.eat(b'{')?;
+        loop {
+            let key = self.string()?;
+            self.eat(b':')?;
+            let value = self.string()?;
+            let field = match &*key {
+                "type" => Some(&mut kind),
+                "text" => Some(&mut text),
+                "mediaType" => Some(&mut media_type),
+                "url" => Some(&mut url),
+                "filename" => Some(&mut filename),
+                "state" => None,
+                _ => return None,
+            };
+            if let Some(field) = field
+                && field.replace(Text(value)).is_some()
+            {
+                return None;
+            }
+            if !self.goes_on(b'}')? {
+                let Text(kind) = kind?;
+                return Some(FlatPart { kind, text, media_type, url, filename });
+            }
+        }
+    }
+
+    fn string(&mut self) -> Option<Cow<'a, str>> {
+        self.eat(b'"')?;
+        let start = self.at;
+        let bytes = self.text.as_bytes();
+        let mut escaped = false;
+        loop {
+            self.at += memchr2(b'"', b'\\', bytes.get(self.at..)?)?;
+            if bytes.get(self.at) == Some(&b'"') {
+                break;
+            }
+            escaped = true;
+            self.at += 2;
+        }
+        let text = self.text.get(start..self.at)?;
+        self.at += 1;
+        if escaped {
+            return serde_json::from_str(self.text.get(start - 1..self.at)?).ok().map(Cow::Owned);
+        }
+        // Without a way out of the loop it is done many bytes at a time.
+        let control = text.bytes().fold(false, |control, byte| control | (byte < b' '));
+        (!control).then_some(Cow::Borrowed(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: [&str; 4] = [
+        r#"{"id":"a","role":"user","parts":[{"type":"text","text":"x\n\"y\" \u00e9 \ud83d\ude00 会"}]}"#,
+        r#"{"id":"b","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"","state":"done"}]}"#,
+        r#"{"parts":[],"role":"user","id":"\\"}"#,
+        r#"{"id":"c","role":"user","parts":[{"url":"data:,","type":"file","mediaType":"a/b","filename":"f"}]},"#,
+    ];
+
+    fn by_serde(text: &str) -> Option<(PlantedMessage<'_>, usize)> {
+        let mut messages = serde_json::Deserializer::from_str(text).into_iter();
+        let message = messages.next()?.ok()?;
+        Some((message, messages.byte_offset()))
+    }
+
+    #[test]
+    fn a_plain_message_is_read_as_serde_reads_it() {
+        for text in PLAIN {
+            let read = message(text, Vec::new());
+            assert!(read.is_some(), "{text}");
+            assert_eq!(format!("{read:?}"), format!("{:?}", by_serde(text)));
+        }
+    }
+
+    #[test]
+    fn what_is_not_plain_is_left_to_serde() {
+        for text in [
+            "",
+            r#"{"id":"a","role":"system","parts":[]}"#,
+            r#"{"id":"a","role":"user"}"#,
+            r#"{"id":"a","id":"b","role":"user","parts":[]}"#,
+            r#"{"id":"a","role":"user","parts":[],"metadata":{}}"#,
+            r#"{"id":"a","role":"user","parts":[{"text":"no kind"}]}"#,
+            r#"{"id":"a","role":"user","parts":[{"type":"text","text":"a","text":"b"}]}"#,
+            r#"{"id":"a","role":"user","parts":[{"type":"text","text":"\ud83d"}]}"#,
+            "{\"id\":\"a\",\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":\"\n\"}]}",
+            r#"{"id":"a\"#,
+        ] {
+            assert!(message(text, Vec::new()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_broken_in_a_message_is_never_read_differently() {
+        let with = *br#"{}[]",:\u0 xn"#;
+        let mut read = 0;
+        for text in PLAIN {
+            for place in 0..text.len() {
+                let mut broken = vec![[&text.as_bytes()[..place], &text.as_bytes()[place + 1..]].concat()];
+                for byte in with {
+                    let mut other = text.as_bytes().to_vec();
+                    other[place] = byte;
+                    broken.push(other.clone());
+                    other.insert(place, text.as_bytes()[place]);
+                    broken.push(other);
+                }
+                for text in broken.iter().filter_map(|broken| std::str::from_utf8(broken).ok()) {
+                    if let Some(by_hand) = message(text, Vec::new()) {
+                        read += 1;
+                        assert_eq!(format!("{:?}", Some(by_hand)), format!("{:?}", by_serde(text)), "{text}");
+                    }
+                }
+            }
+        }
+        assert!(read > 500, "{read}");
+    }
+}
