@@ -49,6 +49,11 @@ pub struct Written {
 }
 
 impl Written {
+    /// How many messages it is.
+    pub fn count(&self) -> usize {
+        self.messages.len()
+    }
+
     /// Whether a request begins with the very same messages.
     pub(crate) fn begins(&self, messages: &[Arc<ModelMessage>]) -> bool {
         messages.len() >= self.messages.len()

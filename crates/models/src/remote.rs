@@ -14,6 +14,7 @@ pub mod recorded;
 #[cfg(test)]
 pub mod sample;
 pub mod settings;
+pub mod text;
 
 use std::{fmt, sync::Arc};
 

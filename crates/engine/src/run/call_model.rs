@@ -181,7 +181,8 @@ pub(crate) const LONG: usize = 512;
 /// or shares the thread, does not wait for that.
 async fn begin(run: &RunCtx, Asked { request, .. }: Asked) -> Result<ModelStream, RunStop> {
     let model = Arc::clone(&run.model);
-    if request.messages.len() < LONG {
+    let written = request.written.as_ref().map_or(0, |written| written.count());
+    if request.messages.len() < LONG + written {
         return Ok(model.stream(request));
     }
     let asked = tokio::task::spawn_blocking(move || model.stream(request)).await;

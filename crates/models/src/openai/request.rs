@@ -20,6 +20,7 @@ use crate::{
     remote::{
         body::Writing,
         settings::{PromptCache, ReasoningReplay, WireFormat},
+        text,
     },
 };
 
@@ -30,14 +31,10 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
     let written = request.written.as_deref().filter(|written| {
         !marks && written.by == (WireFormat::OpenAi, replay) && written.begins(&request.messages)
     });
-    let rest = written.map_or(0, |written| written.messages.len())..;
-    let mut messages: Vec<_> =
-        request.messages[rest].iter().filter_map(|sent| message(sent, replay)).collect();
-    if marks {
-        mark_last(&mut messages);
-    }
+    let rest = &request.messages[written.map_or(0, |written| written.messages.len())..];
     let written = written.map_or_else(Default::default, |written| written.text.as_slice());
-    let mut out = Vec::with_capacity(written.len() + request.system.len() + ABOUT);
+    let room = written.len() + request.system.len() + rest.len() * EACH + ABOUT;
+    let mut out = Vec::with_capacity(room);
     out.extend_from_slice(br#"{"model":"#);
     serde_json::to_writer(&mut out, &writing.model)?;
     out.extend_from_slice(br#","messages":["#);
@@ -49,9 +46,19 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
         out.extend_from_slice(written);
         out.push(b',');
     }
-    for message in &messages {
-        serde_json::to_writer(&mut out, message)?;
-        out.push(b',');
+    if marks {
+        let mut messages: Vec<_> = rest.iter().filter_map(|sent| message(sent, replay)).collect();
+        mark_last(&mut messages);
+        for message in &messages {
+            serde_json::to_writer(&mut out, message)?;
+            out.push(b',');
+        }
+    } else {
+        for sent in rest {
+            if write_message(&mut out, sent, replay)? {
+                out.push(b',');
+            }
+        }
     }
     if out.ends_with(b",") {
         out.pop();
@@ -72,20 +79,53 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
 
 /// Room for what stands beside a history and the system prompt, most of the time.
 const ABOUT: usize = 1 << 10;
+/// Room for a message of a history.
+const EACH: usize = 256;
 
 /// Messages as a body begins with them, with commas between them.
 pub fn beginning(
     messages: &[Arc<ModelMessage>],
     replay: ReasoningReplay,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let mut out = Vec::with_capacity(messages.len() * 256);
-    for message in messages.iter().filter_map(|sent| message(sent, replay)) {
-        if !out.is_empty() {
+    let mut out = Vec::with_capacity(messages.len() * EACH);
+    for message in messages {
+        if write_message(&mut out, message, replay)? {
             out.push(b',');
         }
-        serde_json::to_writer(&mut out, &message)?;
     }
+    out.pop();
     Ok(out)
+}
+
+/// Writes a message; `false` when nothing of it is sent. Most of a long chat is plain text, which needs no detour.
+fn write_message(
+    out: &mut Vec<u8>,
+    sent: &ModelMessage,
+    replay: ReasoningReplay,
+) -> Result<bool, serde_json::Error> {
+    let (head, text) = match sent {
+        ModelMessage::User { content } => match content.as_slice() {
+            [UserContent::Text(text)] => (r#"{"role":"user","content":"#, Some(text)),
+            _ => ("", None),
+        },
+        ModelMessage::Assistant { content } => match content.as_slice() {
+            [AssistantContent::Text(text)] if !text.is_empty() => {
+                (r#"{"role":"assistant","content":"#, Some(text))
+            }
+            _ => ("", None),
+        },
+        ModelMessage::Tool { .. } => ("", None),
+    };
+    if let Some(text) = text {
+        out.extend_from_slice(head.as_bytes());
+        text::write(out, text);
+        out.push(b'}');
+        return Ok(true);
+    }
+    match message(sent, replay) {
+        Some(message) => serde_json::to_writer(out, &message).map(|()| true),
+        None => Ok(false),
+    }
 }
 
 /// What stands behind the model's name and the messages.

@@ -257,3 +257,21 @@ fn what_was_written_ahead_of_another_request_is_not_used() {
     let request = ModelRequest { written: Some(Arc::new(ahead)), ..request };
     assert_eq!(body(&writing(), &request).unwrap(), plain);
 }
+
+#[test]
+fn plain_text_is_written_to_the_byte_as_everything_else_is() {
+    let said = |text: &str| AssistantContent::Text(text.to_owned());
+    let messages = [
+        user(vec![text("a \"b\"\n")]),
+        user(vec![text("")]),
+        ModelMessage::Assistant { content: vec![said("é\\")] },
+        ModelMessage::Assistant { content: vec![said("")] },
+    ];
+    for sent in messages {
+        let mut out = Vec::new();
+        let replay = ReasoningReplay::Never;
+        let is_sent = write_message(&mut out, &sent, replay).unwrap();
+        let whole = message(&sent, replay).map(|message| serde_json::to_vec(&message).unwrap());
+        assert_eq!(is_sent.then_some(out), whole);
+    }
+}
