@@ -488,7 +488,7 @@ pub async fn the_high_water_mark_is_what_was_said_last(place: &Place) {
             at: AT,
             rows: Vec::new(),
             messages: Vec::new(),
-            high_water: mark,
+            high_water: Some(mark),
         };
         store.append(Arc::new(append)).await.unwrap();
         assert_eq!(record(&store, key).await.high_water, mark);
