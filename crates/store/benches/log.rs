@@ -65,7 +65,8 @@ impl Place {
     }
 
     fn append(&self, target: SessionTarget, rows: Vec<Row>, high_water: u64) -> Option<SessionKey> {
-        let append = Append { target, at: Timestamp(0), rows, messages: Vec::new(), high_water };
+        let append =
+            Append { target, at: Timestamp(0), rows, messages: Vec::new(), high_water: Some(high_water) };
         self.runtime.block_on(self.store.append(Arc::new(append))).ok()
     }
 }

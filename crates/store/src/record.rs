@@ -182,7 +182,8 @@ pub struct Append {
     pub rows: Vec<Row>,
     /// The folded message of each frame that these rows park or close.
     pub messages: Vec<UiMessage>,
-    pub high_water: Seq,
+    /// Where the session's mark goes; `None` leaves it where it is, 0 for a new session.
+    pub high_water: Option<Seq>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
-//! SQLite in the data directory: one writer thread with group commit, a few readers, nothing to install.
+//! SQLite in the data directory: one writing connection with group commit, a few readers, nothing to install.
 
 mod apply;
 mod artifacts;
 mod chain;
+mod checkpoint;
 mod definitions;
 mod frames;
 mod interactions;
@@ -16,10 +17,14 @@ mod runs;
 mod sessions;
 mod shelf;
 mod tokens;
+mod transaction;
 mod usage;
 mod writer;
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicI64},
+};
 
 use rusqlite::{Connection, config::DbConfig};
 
@@ -31,6 +36,9 @@ pub struct SqliteStore {
     writer: Writer,
     readers: Readers,
     files: Arc<Files>,
+    /// Above every key this process has given: it gives none twice, so that what comes late for a deleted session
+    /// reaches no other.
+    next_key: AtomicI64,
 }
 
 impl SqliteStore {
@@ -39,9 +47,9 @@ impl SqliteStore {
         let mut connection = connect(path)?;
         migrate::migrate(&mut connection, path)?;
         let readers = Readers::new(path)?;
-        let writer = Writer::start(connection)?;
+        let writer = Writer::start(connection, path)?;
         let files = Arc::new(Files::new(path.with_file_name("artifacts")));
-        Ok(Self { writer, readers, files })
+        Ok(Self { writer, readers, files, next_key: AtomicI64::new(1) })
     }
 
     /// What SQLite itself says about the file: `ok`, or what is wrong.
@@ -64,7 +72,8 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
          PRAGMA busy_timeout = 5000;
          PRAGMA temp_store = MEMORY;
          PRAGMA cache_size = -2048;
-         PRAGMA wal_autocheckpoint = 4000;",
+         PRAGMA wal_autocheckpoint = 0;
+         PRAGMA journal_size_limit = 67108864;",
     )?;
     // Otherwise statements are planned anew whenever a value is bound that an index might like.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -13,7 +13,7 @@ mod ledger;
 #[path = "conformance/script.rs"]
 mod script;
 
-use std::{path::Path, sync::Arc};
+use std::{io::Read, path::Path, sync::Arc};
 
 use store::{SqliteStore, Store};
 use tempfile::TempDir;
@@ -79,6 +79,7 @@ macro_rules! all_cases {
             a_title_is_given_and_taken_away
             a_deleted_session_leaves_nothing
             a_deleted_session_takes_no_append_and_its_key_is_not_used_again
+            two_processes_may_begin_sessions_in_turn
             the_high_water_mark_is_what_was_said_last
             tokens_are_found_by_their_digest
             what_belongs_to_another_workspace_is_not_found
@@ -126,4 +127,39 @@ async fn sqlite_finds_its_file_sound_after_many_writes() {
     cases::many_tasks_append_at_once(&place).await;
     let store = SqliteStore::open(&place.folder.path().join("test.db")).unwrap();
     assert_eq!(store.integrity_check().await.unwrap(), "ok");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sqlite_begins_its_write_ahead_log_anew_while_many_write_and_read() {
+    const WRITERS: usize = 4;
+    const AT_MOST: usize = 20_000;
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite_at(folder.path());
+    let log = folder.path().join("test.db-wal");
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..WRITERS {
+        let (store, log) = (Arc::clone(&store), log.clone());
+        writers.spawn(async move {
+            let mut script = script::Script::new(&store, &format!("s{writer}"));
+            let key = script.ask("u", None, "m").await;
+            for _ in 0..AT_MOST {
+                script.append(vec![script::delta("m", 0, &"x".repeat(60_000))]).await;
+                store.session_by_key(key).await.unwrap();
+                if beginnings(&log) >= 3 {
+                    return;
+                }
+            }
+            panic!("{} beginnings after {AT_MOST} appends", beginnings(&log));
+        });
+    }
+    while let Some(written) = writers.join_next().await {
+        written.unwrap();
+    }
+}
+
+/// How often the log began, as its header says.
+fn beginnings(log: &Path) -> u32 {
+    let mut header = [0; 16];
+    std::fs::File::open(log).unwrap().read_exact(&mut header).unwrap();
+    u32::from_be_bytes(header[12..].try_into().unwrap())
 }

@@ -33,7 +33,7 @@ use crate::run::raise::Mirror;
 
 /// What stays in memory for readers that keep up, in bytes of frames.
 const TAIL_BYTES: usize = 256 * 1024;
-/// How many numbers are reserved with each flush.
+/// How many numbers are reserved at once; more are when half of them are used.
 const RESERVE: Seq = 1 << 16;
 /// A reader that is further behind than this gets neighbouring deltas as one.
 const MERGE_ABOVE: Seq = 32;
@@ -290,7 +290,7 @@ impl SessionLog {
                 return Ok(());
             }
             let messages = std::mem::take(&mut state.folded);
-            let high_water = if last_of_run { state.last } else { state.last + RESERVE };
+            let high_water = state.next_mark(last_of_run);
             let append =
                 Append { target: state.target.clone(), at: self.clock.now(), rows, messages, high_water };
             (append, state.last)
@@ -301,7 +301,7 @@ impl SessionLog {
             Ok(key) => {
                 let mut state = self.state.lock();
                 state.target = SessionTarget::Known(key);
-                state.high_water = high_water;
+                state.high_water = high_water.unwrap_or(state.high_water);
                 state.stored = last;
                 state.trim();
                 Ok(())
@@ -386,6 +386,14 @@ impl State {
     /// No number is left that may be told, or so much waits that it must be stored before more comes.
     fn is_full(&self) -> bool {
         self.last > self.high_water || self.unsaved_bytes > TAIL_BYTES
+    }
+
+    /// Where the stored mark must go. The end of a run gives back what it reserved and did not use.
+    fn next_mark(&self, last_of_run: bool) -> Option<Seq> {
+        if last_of_run {
+            return Some(self.last);
+        }
+        (self.last + RESERVE / 2 > self.high_water).then_some(self.last + RESERVE)
     }
 
     fn save_later(&mut self, seq: Seq, at: protocol::Timestamp, event: &SessionEvent) {

@@ -65,7 +65,7 @@ pub async fn import(place: &Import<'_>, source: &Path) -> Result<Summary, Transc
     let append = Append {
         target: SessionTarget::New { workspace: place.workspace.clone(), id: session.id.clone() },
         at: place.clock.now(),
-        high_water: rows.len() as u64,
+        high_water: Some(rows.len() as u64),
         rows,
         messages: log.messages,
     };

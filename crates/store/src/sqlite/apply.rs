@@ -19,6 +19,9 @@ pub(super) struct SessionPatch {
     added: usize,
     title: Option<String>,
     last_run: Option<MessageId>,
+    /// A run began or went on, or paused or ended.
+    running: Option<bool>,
+    preface: Option<(String, String)>,
     /// A long history was planted; its rows come later.
     planted: bool,
     planted_child: Option<i64>,
@@ -45,12 +48,17 @@ impl SessionPatch {
         self.changed = true;
     }
 
+    /// Whether lists of sessions move it up.
+    fn is_news(&self) -> bool {
+        self.changed || self.last_run.is_some()
+    }
+
     pub(super) fn write(
         &self,
         connection: &Connection,
         session: SessionKey,
         at: Timestamp,
-        high_water: i64,
+        high_water: Option<i64>,
     ) -> Result<(), StoreError> {
         if self.planted {
             connection
@@ -62,27 +70,37 @@ impl SessionPatch {
                 .prepare_cached("UPDATE sessions SET queued = queued + ?2 WHERE key = ?1")?
                 .execute(params![session.0, self.queued])?;
         }
-        let known = if self.changed || self.last_run.is_some() {
+        let known = if self.is_news() || self.running.is_some() || self.preface.is_some() {
             connection
                 .prepare_cached(
-                    "UPDATE sessions SET high_water = ?2, updated_at = max(updated_at, ?3),
+                    "UPDATE sessions SET high_water = coalesce(?2, high_water), updated_at = max(updated_at, ?3),
                        leaf = coalesce(?4, leaf), message_count = message_count + ?5,
-                       title = coalesce(title, ?6), last_run = coalesce(?7, last_run)
+                       title = coalesce(title, ?6), last_run = coalesce(?7, last_run),
+                       running = coalesce(?8, running), preface = coalesce(?9, preface),
+                       preface_agent = coalesce(?10, preface_agent)
                      WHERE key = ?1",
                 )?
                 .execute(params![
                     session.0,
                     high_water,
-                    at.0,
+                    if self.is_news() { at.0 } else { 0 },
                     self.leaf,
                     count(self.added),
                     self.title,
-                    self.last_run.as_ref().map(MessageId::as_str)
+                    self.last_run.as_ref().map(MessageId::as_str),
+                    self.running,
+                    self.preface.as_ref().map(|(_, text)| text),
+                    self.preface.as_ref().map(|(agent, _)| agent)
                 ])?
-        } else {
+        } else if high_water.is_some() {
             connection
                 .prepare_cached("UPDATE sessions SET high_water = ?2 WHERE key = ?1")?
                 .execute(params![session.0, high_water])?
+        } else {
+            // Nothing to write, but nothing may be stored for a session that is gone either.
+            usize::from(
+                connection.prepare_cached("SELECT 1 FROM sessions WHERE key = ?1")?.exists([session.0])?,
+            )
         };
         if known == 1 { Ok(()) } else { Err(StoreError::Conflict) }
     }
@@ -113,9 +131,7 @@ pub(super) fn apply(
             Ok(())
         }
         SessionEvent::PrefaceWritten { agent, text } => {
-            connection
-                .prepare_cached("UPDATE sessions SET preface = ?2, preface_agent = ?3 WHERE key = ?1")?
-                .execute(params![session.0, text, agent])?;
+            patch.preface = Some((agent.clone(), text.clone()));
             Ok(())
         }
         SessionEvent::MessageQueued { .. } => {
@@ -143,12 +159,17 @@ pub(super) fn apply(
                     entry.at.0
                 ])?;
             patch.last_run = Some(message.clone());
+            patch.running = Some(true);
             Ok(())
         }
         SessionEvent::RunParked { message, .. } => {
-            connection
+            let run = connection
                 .prepare_cached("UPDATE runs SET status = 'parked' WHERE session = ?1 AND message = ?2")?
                 .execute(params![session.0, message.as_str()])?;
+            // Not so for a sub-agent, which parks with its run.
+            if run == 1 {
+                patch.running = Some(false);
+            }
             put_answer(connection, session, patch, message, FrameStatus::Parked, bodies, entry.at)
         }
         SessionEvent::RunResumed { message, .. } => {
@@ -160,17 +181,21 @@ pub(super) fn apply(
                      WHERE session = ?1 AND message = ?2",
                 )?
                 .execute(params![session.0, message.as_str(), signed(entry.seq)])?;
-            if run == 0 {
-                frames::resume(connection, session, message, entry.seq)?;
+            if run == 1 {
+                patch.running = Some(true);
+                return Ok(());
             }
-            Ok(())
+            frames::resume(connection, session, message, entry.seq)
         }
         SessionEvent::RunEnded { message, end, .. } => {
-            connection
+            let run = connection
                 .prepare_cached(
                     "UPDATE runs SET status = ?3, ended_at = ?4 WHERE session = ?1 AND message = ?2",
                 )?
                 .execute(params![session.0, message.as_str(), end_name(*end), entry.at.0])?;
+            if run == 1 {
+                patch.running = Some(false);
+            }
             Ok(())
         }
         SessionEvent::FrameOpened { message, parent: Some(parent), .. } => {
@@ -381,11 +406,13 @@ pub(super) fn insert_message(
             body,
             new.facts,
             spot.map(|spot| spot.chain),
-            spot.map(|spot| spot.place)
+            spot.map_or(0, |spot| spot.place)
         ])?;
     let node = connection.last_insert_rowid();
-    if spot.is_none() {
-        chain::begin(connection, session, node, new.parent)?;
+    match (spot, new.parent) {
+        (Some(spot), _) => chain::lengthen(connection, spot.chain, node)?,
+        (None, Some(parent)) => chain::hang(connection, session, node, parent)?,
+        (None, None) => {}
     }
     Ok(node)
 }

@@ -2,7 +2,8 @@
 //!
 //! The first child of a message goes on in its parent's chain; every later one begins another, which is noted as a
 //! fork. So the newest child of a message is the newest fork at it, else the next of its chain, and the end of a
-//! branch is as many looks away as there are forks on the way to it, not messages.
+//! branch is as many looks away as there are forks on the way to it, not messages. The head of a chain knows its last
+//! message.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -17,7 +18,7 @@ pub(super) struct Spot {
 
 fn spot(connection: &Connection, node: i64) -> Result<Spot, StoreError> {
     Ok(connection
-        .prepare_cached("SELECT chain, place FROM messages WHERE node = ?1")?
+        .prepare_cached("SELECT coalesce(chain, node), place FROM messages WHERE node = ?1")?
         .query_row([node], |row| Ok(Spot { chain: row.get(0)?, place: row.get(1)? }))?)
 }
 
@@ -33,20 +34,10 @@ pub(super) fn next_of(connection: &Connection, parent: i64) -> Result<Option<Spo
     Ok(Some(Spot { chain, place: place + 1 }))
 }
 
-/// The message is the head of a chain of its own, and hangs at `parent` if there is one.
-pub(super) fn begin(
-    connection: &Connection,
-    session: SessionKey,
-    node: i64,
-    parent: Option<i64>,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("UPDATE messages SET chain = node, place = 0 WHERE node = ?1")?
-        .execute([node])?;
-    match parent {
-        Some(parent) => hang(connection, session, node, parent),
-        None => Ok(()),
-    }
+/// The chain goes on with this message.
+pub(super) fn lengthen(connection: &Connection, chain: i64, node: i64) -> Result<(), StoreError> {
+    connection.prepare_cached("UPDATE messages SET tail = ?2 WHERE node = ?1")?.execute([chain, node])?;
+    Ok(())
 }
 
 /// Notes that the chain of `head` forks off at `parent`.
@@ -80,6 +71,6 @@ pub(super) fn newest_leaf(
         at = Spot { chain: head, place: 0 };
     }
     Ok(connection
-        .prepare_cached("SELECT node FROM messages WHERE chain = ?1 ORDER BY place DESC LIMIT 1")?
+        .prepare_cached("SELECT coalesce(tail, node) FROM messages WHERE node = ?1")?
         .query_row([at.chain], |row| row.get(0))?)
 }

@@ -1,6 +1,6 @@
 //! The log itself: append with all it means, read from any number.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use async_trait::async_trait;
 use protocol::{MessageId, Seq, Timestamp, UiMessage, event::LogEntry};
@@ -18,7 +18,12 @@ impl Log for SqliteStore {
     async fn append(&self, append: Arc<Append>) -> Result<SessionKey, StoreError> {
         // Everything that can be done before the one writer thread is done before it.
         let text = Text::of(&append, &row::bodies(&append.rows))?;
-        self.writer.write(move |connection| write(connection, &append, &text)).await
+        let next = self.next_key.load(Ordering::Relaxed);
+        let brief = text.bytes() <= BRIEF && append.rows.iter().any(is_awaited);
+        let work = move |connection: &Connection| write(connection, next, &append, &text);
+        let key = if brief { self.writer.write_briefly(work).await } else { self.writer.write(work).await }?;
+        self.note_key(key);
+        Ok(key)
     }
 
     async fn append_past(&self, append: Arc<Append>) -> Result<SessionKey, StoreError> {
@@ -29,7 +34,10 @@ impl Log for SqliteStore {
             body.at = rows.first().map_or(append.at, Row::at);
         }
         drop(bodies);
-        self.writer.write(move |connection| write(connection, &append, &text)).await
+        let next = self.next_key.load(Ordering::Relaxed);
+        let key = self.writer.write(move |connection| write(connection, next, &append, &text)).await?;
+        self.note_key(key);
+        Ok(key)
     }
 
     async fn read_log(
@@ -75,6 +83,14 @@ impl Log for SqliteStore {
     }
 }
 
+/// About as much text is written within a fraction of a millisecond.
+const BRIEF: usize = 64 * 1024;
+
+/// Whether somebody must not see it before it is stored. What nobody waits for comes from many sessions at once.
+fn is_awaited(row: &Row) -> bool {
+    matches!(row, Row::Event(entry) if entry.event.is_boundary())
+}
+
 /// An append as it will be written.
 struct Text {
     bodies: Vec<Body>,
@@ -102,18 +118,37 @@ impl Text {
         let messages = append.messages.iter().map(message).collect::<Result<_, StoreError>>()?;
         Ok(Self { bodies, messages })
     }
+
+    fn bytes(&self) -> usize {
+        let bodies: usize = self.bodies.iter().map(|body| body.text.len()).sum();
+        bodies + self.messages.iter().map(|(_, text)| text.len()).sum::<usize>()
+    }
 }
 
-fn write(connection: &Connection, append: &Append, text: &Text) -> Result<SessionKey, StoreError> {
+impl SqliteStore {
+    fn note_key(&self, given: SessionKey) {
+        self.next_key.fetch_max(given.0 + 1, Ordering::Relaxed);
+    }
+}
+
+/// A new session gets a key of at least `next`.
+fn write(connection: &Connection, next: i64, append: &Append, text: &Text) -> Result<SessionKey, StoreError> {
+    let mut high_water = append.high_water.map(signed);
     let key = match &append.target {
         SessionTarget::Known(key) => *key,
         SessionTarget::New { workspace, id } => {
             connection
                 .prepare_cached(
-                    "INSERT INTO sessions (workspace, id, created_at, updated_at, high_water)
-                     VALUES (?1, ?2, ?3, ?3, ?4)",
+                    "INSERT INTO sessions (key, workspace, id, created_at, updated_at, high_water)
+                     VALUES (max(?1, (SELECT coalesce(max(key), 0) + 1 FROM sessions)), ?2, ?3, ?4, ?4, ?5)",
                 )?
-                .execute(params![workspace.as_str(), id.as_str(), append.at.0, signed(append.high_water)])?;
+                .execute(params![
+                    next,
+                    workspace.as_str(),
+                    id.as_str(),
+                    append.at.0,
+                    high_water.take().unwrap_or(0)
+                ])?;
             SessionKey(connection.last_insert_rowid())
         }
     };
@@ -130,7 +165,7 @@ fn write(connection: &Connection, append: &Append, text: &Text) -> Result<Sessio
             apply(connection, key, &mut patch, entry, &text.messages)?;
         }
     }
-    patch.write(connection, key, append.at, signed(append.high_water))?;
+    patch.write(connection, key, append.at, high_water)?;
     Ok(key)
 }
 

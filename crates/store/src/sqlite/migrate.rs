@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0006_agent_definitions.sql"),
     include_str!("../../migrations/sqlite/0007_titles.sql"),
     include_str!("../../migrations/sqlite/0008_grants.sql"),
+    include_str!("../../migrations/sqlite/0009_fewer_pages.sql"),
 ];
 
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
@@ -93,6 +94,42 @@ mod tests {
             })
             .unwrap();
         assert_eq!(row, (10, 0, None, false, None));
+    }
+
+    #[test]
+    fn chats_from_before_the_log_was_kept_in_order_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let mut connection = Connection::open(&path).unwrap();
+        migrate_with(&mut connection, &path, &MIGRATIONS[..8]).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO sessions (workspace, id, created_at, updated_at, high_water, last_run, grants)
+                 VALUES ('w', 'rests', 1, 2, 9, NULL, NULL), ('w', 'works', 1, 3, 70000, 'm', '[1]');
+                 INSERT INTO pins VALUES (1, 5);
+                 INSERT INTO runs (session, message, id, answers, status, first_seq, options, started_at)
+                 VALUES (1, 'o', 'r1', 1, 'finished', 1, '{}', 1), (2, 'm', 'r2', 1, 'running', 1, '{}', 1);
+                 INSERT INTO messages (node, session, id, revision, parent, created_at, body, chain, place)
+                 VALUES (1, 2, 'a', 0, NULL, 1, '', 1, 0), (2, 2, 'b', 0, 1, 1, '', 1, 1),
+                        (3, 2, 'c', 0, 1, 1, '', 3, 0), (4, 2, 'd', 0, 3, 1, '', 3, 1);
+                 INSERT INTO forks VALUES (2, 1, 0, 3);
+                 INSERT INTO log VALUES (2, 1, 4, 7, 'first'), (2, 5, 6, 8, 'second'), (1, 1, 1, 9, 'other');",
+            )
+            .unwrap();
+        migrate_with(&mut connection, &path, MIGRATIONS).unwrap();
+        let text = |query: &str| -> String { connection.query_row(query, [], |row| row.get(0)).unwrap() };
+        assert_eq!(
+            text("SELECT group_concat(id || running || high_water) FROM sessions"),
+            "rests09,works170000"
+        );
+        assert_eq!(text("SELECT grants FROM sessions WHERE key = 2"), "[1]");
+        let log = "SELECT group_concat(from_seq || body) FROM (SELECT * FROM log WHERE session = 2 ORDER BY from_seq)";
+        assert_eq!(text(log), "1first,5second");
+        let key = crate::SessionKey(2);
+        assert_eq!(super::super::chain::newest_leaf(&connection, key, 1).unwrap(), 4);
+        assert_eq!(super::super::chain::newest_leaf(&connection, key, 2).unwrap(), 2);
+        connection.execute("DELETE FROM sessions WHERE key = 1", []).unwrap();
+        assert_eq!(text("SELECT CAST(count(*) AS TEXT) FROM pins"), "0", "a pin goes with its session");
     }
 
     #[test]

@@ -62,8 +62,11 @@ impl Runs for SqliteStore {
     async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
         self.readers
             .read(move |connection| {
+                // In this order: the index of the list of sessions tells which have a run that is on.
                 let mut statement = connection.prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM {TABLES} WHERE r.status = 'running' ORDER BY r.started_at"
+                    "SELECT {COLUMNS} FROM sessions s CROSS JOIN runs r CROSS JOIN messages m
+                     WHERE s.running AND r.session = s.key AND r.status = 'running' AND m.node = r.answers
+                     ORDER BY r.started_at"
                 ))?;
                 let rows = statement.query_map([], |row| Ok(run(row)))?;
                 rows.map(|row| row?).collect()

@@ -48,8 +48,8 @@ impl Tokens for SqliteStore {
                     ])?;
                 Ok(TokenRecord {
                     id: connection.last_insert_rowid(),
-                    principal: token.principal,
-                    workspace: token.workspace,
+                    principal: token.principal.clone(),
+                    workspace: token.workspace.clone(),
                     created_at: token.created_at,
                 })
             })

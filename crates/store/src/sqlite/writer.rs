@@ -1,64 +1,117 @@
-//! One thread owns the writing connection. What waits together is committed together; each caller hears back
-//! after the commit, and one caller's failure undoes only its own part.
+//! One connection writes. Whoever finds it free and has little to write commits at once, on its own thread: handing it
+//! over would take as long as the commit. Under load what waits together is committed together by the writer thread.
+//! Each caller hears back after the commit, and one caller's failure undoes only its own part.
 
-use std::{thread, time::Duration};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
 
-use rusqlite::{Connection, TransactionBehavior};
+use parking_lot::Mutex;
+use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::QUEUE;
+use super::{
+    QUEUE,
+    checkpoint::Checkpoints,
+    transaction::{Part, Refused, at_once, together},
+};
 use crate::StoreError;
-
-/// Runs inside the transaction and leaves what to tell the caller once the commit is through.
-type Job = Box<dyn FnOnce(&Connection) -> Reply + Send>;
-type Reply = Box<dyn FnOnce(bool) + Send>;
 
 /// How many jobs may share a commit.
 const GROUP: usize = 512;
 /// A group this large means that many sessions are at work.
 const BUSY: usize = 3;
 const GATHER: Duration = Duration::from_micros(200);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) struct Writer {
-    queue: mpsc::Sender<Job>,
+    shared: Arc<Shared>,
+    queue: mpsc::Sender<Box<dyn Job>>,
+}
+
+struct Shared {
+    connection: Arc<Mutex<Connection>>,
+    /// Many write: what comes now is better committed with what others bring.
+    busy: AtomicBool,
+}
+
+/// A part of a transaction, and somebody who waits for it.
+trait Job: Part + Send {
+    fn tell(self: Box<Self>, committed: bool);
+}
+
+struct Write<T, W> {
+    work: W,
+    result: Option<Result<T, StoreError>>,
+    tell: oneshot::Sender<Result<T, StoreError>>,
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection) -> Result<Self, StoreError> {
+    pub(super) fn start(mut connection: Connection, path: &Path) -> Result<Self, StoreError> {
+        let checkpoints = Checkpoints::watch(&mut connection)?;
+        let connection = Arc::new(Mutex::new(connection));
+        checkpoints.start(path, Arc::downgrade(&connection))?;
+        let shared = Arc::new(Shared { connection, busy: AtomicBool::new(false) });
         let (queue, jobs) = mpsc::channel(QUEUE);
+        let own = Arc::clone(&shared);
         thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || run(connection, jobs))
+            .spawn(move || run(&own, jobs))
             .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-        Ok(Self { queue })
+        Ok(Self { shared, queue })
     }
 
-    /// Runs `work` in a transaction; returns when it is on disk.
+    /// Runs `work` in a transaction; returns when it is on disk. It may be run again when another's part of the same
+    /// transaction fails.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (tell, told) = oneshot::channel();
-        let job: Job = Box::new(move |connection| {
-            let result = in_savepoint(connection, work);
-            Box::new(move |committed| {
-                let result = if committed { result } else { result.and(Err(gone())) };
-                // A caller that stopped waiting is no failure of the write.
-                drop(tell.send(result));
-            })
-        });
+        let job = Box::new(Write { work, result: None, tell });
         self.queue.send(job).await.map_err(|_| gone())?;
         told.await.map_err(|_| gone())?
     }
+
+    /// The same for little work that somebody waits for: done here and now when nobody else writes.
+    pub(super) async fn write_briefly<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        match self.now(&work) {
+            Some(result) => result,
+            None => self.write(work).await,
+        }
+    }
+
+    fn now<T>(&self, work: impl Fn(&Connection) -> Result<T, StoreError>) -> Option<Result<T, StoreError>> {
+        if self.shared.busy.load(Ordering::Relaxed) || self.queue.capacity() < QUEUE {
+            return None;
+        }
+        let connection = self.shared.connection.try_lock()?;
+        // Another process may write: whoever calls here must not wait for it.
+        connection.busy_timeout(Duration::ZERO).ok()?;
+        match at_once(&connection, work) {
+            Err(Refused::Busy) => None,
+            Err(Refused::Failed(error)) => Some(Err(error)),
+            Ok(done) => Some(Ok(done)),
+        }
+    }
 }
 
-fn run(mut connection: Connection, mut jobs: mpsc::Receiver<Job>) {
-    let mut busy = false;
+fn run(shared: &Shared, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
     while let Some(first) = jobs.blocking_recv() {
-        if busy {
+        if shared.busy.load(Ordering::Relaxed) {
             // More is on its way: a moment of patience saves a commit.
             thread::sleep(GATHER);
         }
+        let connection = shared.connection.lock();
         let mut group = vec![first];
         while group.len() < GROUP {
             match jobs.try_recv() {
@@ -66,43 +119,51 @@ fn run(mut connection: Connection, mut jobs: mpsc::Receiver<Job>) {
                 Err(_) => break,
             }
         }
-        busy = group.len() >= BUSY;
-        let (replies, committed) = commit(&mut connection, group);
-        for reply in replies {
-            reply(committed);
+        shared.busy.store(group.len() >= BUSY, Ordering::Relaxed);
+        let patient = connection.busy_timeout(PATIENCE);
+        let committed = patient.and_then(|()| together(&connection, &mut group));
+        drop(connection);
+        if let Err(error) = &committed {
+            tracing::error!(%error, "the database refused a commit");
+        }
+        for job in group {
+            job.tell(committed.is_ok());
         }
     }
 }
 
-fn commit(connection: &mut Connection, group: Vec<Job>) -> (Vec<Reply>, bool) {
-    match connection.transaction_with_behavior(TransactionBehavior::Immediate) {
-        Ok(transaction) => {
-            let replies = group.into_iter().map(|job| job(&transaction)).collect();
-            let committed = transaction.commit();
-            if let Err(error) = &committed {
-                tracing::error!(%error, "the database refused a commit");
-            }
-            (replies, committed.is_ok())
-        }
-        Err(error) => {
-            tracing::error!(%error, "the database cannot be written");
-            // Dropping a job drops its reply channel: the caller hears that the store is unavailable.
-            (Vec::new(), false)
-        }
+impl<T, W> Part for Write<T, W>
+where
+    W: Fn(&Connection) -> Result<T, StoreError>,
+{
+    fn run(&mut self, connection: &Connection) -> bool {
+        let result = (self.work)(connection);
+        let done = result.is_ok();
+        self.result = Some(result);
+        done
     }
 }
 
-fn in_savepoint<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    connection.prepare_cached("SAVEPOINT job")?.execute([])?;
-    let result = work(connection);
-    if result.is_err() {
-        connection.prepare_cached("ROLLBACK TO job")?.execute([])?;
+impl<T, W> Job for Write<T, W>
+where
+    T: Send,
+    W: Fn(&Connection) -> Result<T, StoreError> + Send,
+{
+    fn tell(self: Box<Self>, committed: bool) {
+        let result = match self.result {
+            Some(Ok(_)) if !committed => Err(gone()),
+            Some(result) => result,
+            None => Err(gone()),
+        };
+        // A caller that stopped waiting is no failure of the write.
+        drop(self.tell.send(result));
     }
-    connection.prepare_cached("RELEASE job")?.execute([])?;
-    result
+}
+
+impl Part for Box<dyn Job> {
+    fn run(&mut self, connection: &Connection) -> bool {
+        (**self).run(connection)
+    }
 }
 
 fn gone() -> StoreError {

@@ -166,7 +166,7 @@ pub async fn what_happened_elsewhere_keeps_its_times(place: &Place) {
         at: Timestamp(100),
         rows: entries.iter().cloned().map(Row::Event).collect(),
         messages: vec![assistant("m", "said long ago")],
-        high_water: 4,
+        high_water: Some(4),
     };
     let key = store.append_past(Arc::new(append.clone())).await.unwrap();
     assert_eq!(store.read_log(key, 0, usize::MAX).await.unwrap(), entries);

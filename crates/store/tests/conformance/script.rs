@@ -69,7 +69,8 @@ impl Script {
             entries.push(entry);
         }
         let high_water = entries.last().map_or(self.last, |entry| entry.seq);
-        let append = Append { target: self.target.clone(), at: self.at, rows, messages, high_water };
+        let append =
+            Append { target: self.target.clone(), at: self.at, rows, messages, high_water: Some(high_water) };
         let key = self.store.append(Arc::new(append)).await?;
         self.target = SessionTarget::Known(key);
         self.last = high_water;

@@ -1,0 +1,104 @@
+//! The write-ahead log goes back into the database beside the commits, not in them: a thread with a connection of its
+//! own carries most of it over while others write. Only the little that came meanwhile is carried while nobody writes,
+//! so that the log begins anew and stays small.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicI32, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use rusqlite::Connection;
+
+use super::connect;
+use crate::StoreError;
+
+/// A log of so many pages is carried over.
+const PAGES: i32 = 4000;
+/// So few are carried over while nobody writes, or so many that it cannot go on like this: the disk is slower than
+/// those who write.
+const REST: i32 = 256;
+const FAR_BEHIND: i32 = 8 * PAGES;
+const ROUNDS: usize = 3;
+/// Between two attempts. A reader can keep the log from beginning anew.
+const PAUSE: Duration = Duration::from_millis(50);
+
+pub(super) struct Checkpoints {
+    /// Pages in the log after the newest commit.
+    pages: Arc<AtomicI32>,
+    due: Receiver<()>,
+}
+
+impl Checkpoints {
+    /// Takes over from SQLite, which would do it inside of a commit. It is over when the connection closes.
+    pub(super) fn watch(writer: &mut Connection) -> Result<Self, StoreError> {
+        let (say, due) = sync_channel(1);
+        let pages = Arc::new(AtomicI32::new(0));
+        let count = Arc::clone(&pages);
+        writer.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages| {
+            count.store(pages, Ordering::Relaxed);
+            if pages >= PAGES {
+                tell(&say);
+            }
+            Ok(())
+        }))?;
+        Ok(Self { pages, due })
+    }
+
+    pub(super) fn start(self, path: &Path, writer: Weak<Mutex<Connection>>) -> Result<(), StoreError> {
+        let path = path.to_owned();
+        thread::Builder::new()
+            .name("store-checkpoint".to_owned())
+            .spawn(move || {
+                let mut own = None;
+                for () in &self.due {
+                    if let Err(error) = self.carry_over(&mut own, &path, &writer) {
+                        tracing::warn!(%error, "the write-ahead log could not be carried over; it will be tried again");
+                    }
+                    thread::sleep(PAUSE);
+                }
+            })
+            .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+        Ok(())
+    }
+
+    fn carry_over(
+        &self,
+        own: &mut Option<Connection>,
+        path: &Path,
+        writer: &Weak<Mutex<Connection>>,
+    ) -> Result<(), StoreError> {
+        let own = match own {
+            Some(own) => &*own,
+            none => none.insert(connect(path)?),
+        };
+        for _ in 0..ROUNDS {
+            let done = checkpoint(own)?;
+            let behind = self.pages.load(Ordering::Relaxed) - done;
+            if !(REST..FAR_BEHIND).contains(&behind) {
+                break;
+            }
+        }
+        if let Some(writer) = writer.upgrade() {
+            let _nobody_writes = writer.lock();
+            checkpoint(own)?;
+        }
+        Ok(())
+    }
+}
+
+/// Carries over what can be without waiting for anybody; gives how many pages of the log are in the database now.
+fn checkpoint(connection: &Connection) -> rusqlite::Result<i32> {
+    connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |row| row.get(2))
+}
+
+fn tell(say: &SyncSender<()>) {
+    // Full: it is known already. Closed: the store is closing, which carries everything over.
+    say.try_send(()).ok();
+}
