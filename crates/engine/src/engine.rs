@@ -17,7 +17,7 @@ use protocol::{
 };
 use serde::Serialize;
 use store::{RunStatus, SessionKey, SessionRecord, Store};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Limits;
 
@@ -67,6 +67,9 @@ pub struct EngineParts {
     pub settings: EngineSettings,
 }
 
+/// One commit takes all of them.
+const BEGINNING: usize = 128;
+
 /// The parts as the sessions share them.
 pub(crate) struct Parts {
     pub(crate) store: Arc<dyn Store>,
@@ -83,6 +86,9 @@ pub(crate) struct Parts {
     pub(crate) texts: Texts,
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
+    /// How many messages may be on their way to the store at once. However many arrive together, those that wait for
+    /// their turn hold little.
+    pub(crate) beginning: Semaphore,
     /// No new work is taken.
     pub(crate) ending: CancellationToken,
     /// Parent of every run's token.
@@ -146,6 +152,7 @@ impl Engine {
             ids: parts.ids,
             settings: parts.settings,
             flusher: Arc::default(),
+            beginning: Semaphore::new(BEGINNING),
             histories: Histories::default(),
             texts: Texts::default(),
             sessions: Registry::default(),

@@ -2,9 +2,11 @@
 //!
 //! `router.rs` is the whole URL table. Every request passes `guard.rs` (Host, Origin) and `auth.rs` (token) first.
 
+mod answer;
 mod auth;
 mod body;
 mod chat;
+mod connection;
 mod error;
 mod guard;
 mod listen;

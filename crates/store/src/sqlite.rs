@@ -36,8 +36,8 @@ pub struct SqliteStore {
     writer: Writer,
     readers: Readers,
     files: Arc<Files>,
-    /// The key of the next session. While a process lives it gives none twice, so that what comes late for a deleted
-    /// session reaches no other.
+    /// Above every key this process has given: it gives none twice, so that what comes late for a deleted session
+    /// reaches no other.
     next_key: AtomicI64,
 }
 
@@ -46,12 +46,10 @@ impl SqliteStore {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = connect(path)?;
         migrate::migrate(&mut connection, path)?;
-        let newest: i64 =
-            connection.query_row("SELECT coalesce(max(key), 0) FROM sessions", [], |row| row.get(0))?;
         let readers = Readers::new(path)?;
         let writer = Writer::start(connection, path)?;
         let files = Arc::new(Files::new(path.with_file_name("artifacts")));
-        Ok(Self { writer, readers, files, next_key: AtomicI64::new(newest + 1) })
+        Ok(Self { writer, readers, files, next_key: AtomicI64::new(1) })
     }
 
     /// What SQLite itself says about the file: `ok`, or what is wrong.

@@ -79,6 +79,7 @@ macro_rules! all_cases {
             a_title_is_given_and_taken_away
             a_deleted_session_leaves_nothing
             a_deleted_session_takes_no_append_and_its_key_is_not_used_again
+            two_processes_may_begin_sessions_in_turn
             the_high_water_mark_is_what_was_said_last
             tokens_are_found_by_their_digest
             what_belongs_to_another_workspace_is_not_found

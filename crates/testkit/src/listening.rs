@@ -7,13 +7,15 @@ use axum::Router;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpSocket, TcpStream},
+    sync::oneshot,
     task::JoinSet,
 };
 
 pub struct Listening {
     pub address: SocketAddr,
     token: Option<String>,
-    _server: JoinSet<()>,
+    end: Option<oneshot::Sender<()>>,
+    server: JoinSet<()>,
 }
 
 impl Listening {
@@ -21,8 +23,19 @@ impl Listening {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut server = JoinSet::new();
-        server.spawn(async move { server::serve(listener, router, std::future::pending()).await });
-        Self { address, token: token.map(str::to_owned), _server: server }
+        let (end, ends) = oneshot::channel();
+        server.spawn(async move { server::serve(listener, router, async { drop(ends.await) }).await });
+        Self { address, token: token.map(str::to_owned), end: Some(end), server }
+    }
+
+    /// No new requests from here on; what is open may end.
+    pub fn end(&mut self) {
+        drop(self.end.take());
+    }
+
+    /// Until the last connection is closed.
+    pub async fn ended(&mut self) {
+        while self.server.join_next().await.is_some() {}
     }
 
     /// Sends one request and reads nothing yet. The receive buffer is small, so that a reader that does not read
@@ -43,10 +56,21 @@ impl Listening {
         Connection { stream, bytes: Vec::new() }
     }
 
-    async fn write(&self, method: &str, path: &str, body: &str, length: usize) -> Connection {
+    /// Sends exactly these bytes, and takes little at a time.
+    pub async fn slowly(&self, bytes: &str) -> Connection {
+        let mut stream = self.small_window().await;
+        stream.write_all(bytes.as_bytes()).await.unwrap();
+        Connection { stream, bytes: Vec::new() }
+    }
+
+    async fn small_window(&self) -> TcpStream {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
-        let mut stream = socket.connect(self.address).await.unwrap();
+        socket.connect(self.address).await.unwrap()
+    }
+
+    async fn write(&self, method: &str, path: &str, body: &str, length: usize) -> Connection {
+        let mut stream = self.small_window().await;
         let token = self.token.iter().map(|token| format!("authorization: Bearer {token}\r\n"));
         let token: String = token.collect();
         let head = format!(
@@ -79,6 +103,16 @@ impl Connection {
         while !self.text().contains(text) {
             assert!(self.read_some().await, "closed before {text:?} came:\n{}", self.text());
         }
+    }
+
+    /// Sends more on the same connection.
+    pub async fn write(&mut self, bytes: &str) {
+        self.stream.write_all(bytes.as_bytes()).await.unwrap();
+    }
+
+    /// Says that nothing more will be sent; what comes can still be read.
+    pub async fn say_no_more(&mut self) {
+        self.stream.shutdown().await.unwrap();
     }
 
     /// Everything up to the close of the connection.

@@ -151,15 +151,23 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
             biased;
             left = ended(&mut actor.live) => Box::pin(actor.run_ended(left)).await,
             command = mailbox.recv() => match command {
-                // On the heap, for the moment it takes: an actor that only waits stays small.
-                Some(command) => Box::pin(async {
-                    // Readers see the end of a run a moment before its task is done; to them it is over.
-                    if actor.live.as_ref().is_some_and(|live| live.log.is_over()) {
-                        let left = ended(&mut actor.live).await;
-                        actor.run_ended(left).await;
-                    }
-                    actor.handle(*command).await;
-                }).await,
+                Some(command) => {
+                    let parts = Arc::clone(&actor.parts);
+                    // An error would mean that there are no turns any more; there always are.
+                    let _turn = match *command {
+                        Command::Send { .. } => parts.beginning.acquire().await.ok(),
+                        _ => None,
+                    };
+                    // On the heap, for the moment it takes: an actor that only waits stays small.
+                    Box::pin(async {
+                        // Readers see the end of a run a moment before its task is done; to them it is over.
+                        if actor.live.as_ref().is_some_and(|live| live.log.is_over()) {
+                            let left = ended(&mut actor.live).await;
+                            actor.run_ended(left).await;
+                        }
+                        actor.handle(*command).await;
+                    }).await;
+                }
                 None => return,
             },
         }

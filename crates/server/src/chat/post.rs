@@ -14,6 +14,8 @@ pub(crate) async fn post(
 ) -> Result<Response, ApiError> {
     let bytes = body::read(&state.settings, &headers, body).await?;
     let request = parse::request(&bytes, principal.workspace)?;
+    // Not held while the message is stored.
+    drop((bytes, headers));
     let following = state.engine.send(request).await?;
     Ok(sse::response(&state, following))
 }

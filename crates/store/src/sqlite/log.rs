@@ -18,10 +18,12 @@ impl Log for SqliteStore {
     async fn append(&self, append: Arc<Append>) -> Result<SessionKey, StoreError> {
         // Everything that can be done before the one writer thread is done before it.
         let text = Text::of(&append, &row::bodies(&append.rows))?;
-        let key = self.key_of(&append.target);
+        let next = self.next_key.load(Ordering::Relaxed);
         let brief = text.bytes() <= BRIEF && append.rows.iter().any(is_awaited);
-        let work = move |connection: &Connection| write(connection, key, &append, &text);
-        if brief { self.writer.write_briefly(work).await } else { self.writer.write(work).await }
+        let work = move |connection: &Connection| write(connection, next, &append, &text);
+        let key = if brief { self.writer.write_briefly(work).await } else { self.writer.write(work).await }?;
+        self.note_key(key);
+        Ok(key)
     }
 
     async fn append_past(&self, append: Arc<Append>) -> Result<SessionKey, StoreError> {
@@ -32,8 +34,10 @@ impl Log for SqliteStore {
             body.at = rows.first().map_or(append.at, Row::at);
         }
         drop(bodies);
-        let key = self.key_of(&append.target);
-        self.writer.write(move |connection| write(connection, key, &append, &text)).await
+        let next = self.next_key.load(Ordering::Relaxed);
+        let key = self.writer.write(move |connection| write(connection, next, &append, &text)).await?;
+        self.note_key(key);
+        Ok(key)
     }
 
     async fn read_log(
@@ -122,35 +126,32 @@ impl Text {
 }
 
 impl SqliteStore {
-    fn key_of(&self, target: &SessionTarget) -> SessionKey {
-        match target {
-            SessionTarget::Known(key) => *key,
-            SessionTarget::New { .. } => SessionKey(self.next_key.fetch_add(1, Ordering::Relaxed)),
-        }
+    fn note_key(&self, given: SessionKey) {
+        self.next_key.fetch_max(given.0 + 1, Ordering::Relaxed);
     }
 }
 
-fn write(
-    connection: &Connection,
-    key: SessionKey,
-    append: &Append,
-    text: &Text,
-) -> Result<SessionKey, StoreError> {
+/// A new session gets a key of at least `next`.
+fn write(connection: &Connection, next: i64, append: &Append, text: &Text) -> Result<SessionKey, StoreError> {
     let mut high_water = append.high_water.map(signed);
-    if let SessionTarget::New { workspace, id } = &append.target {
-        connection
-            .prepare_cached(
-                "INSERT INTO sessions (key, workspace, id, created_at, updated_at, high_water)
-                 VALUES (?1, ?2, ?3, ?4, ?4, ?5)",
-            )?
-            .execute(params![
-                key.0,
-                workspace.as_str(),
-                id.as_str(),
-                append.at.0,
-                high_water.take().unwrap_or(0)
-            ])?;
-    }
+    let key = match &append.target {
+        SessionTarget::Known(key) => *key,
+        SessionTarget::New { workspace, id } => {
+            connection
+                .prepare_cached(
+                    "INSERT INTO sessions (key, workspace, id, created_at, updated_at, high_water)
+                     VALUES (max(?1, (SELECT coalesce(max(key), 0) + 1 FROM sessions)), ?2, ?3, ?4, ?4, ?5)",
+                )?
+                .execute(params![
+                    next,
+                    workspace.as_str(),
+                    id.as_str(),
+                    append.at.0,
+                    high_water.take().unwrap_or(0)
+                ])?;
+            SessionKey(connection.last_insert_rowid())
+        }
+    };
     for Body { from, to, at, text } in &text.bodies {
         connection
             .prepare_cached(

@@ -478,6 +478,16 @@ pub async fn a_deleted_session_takes_no_append_and_its_key_is_not_used_again(pla
     assert_ne!(key, script.key(), "what was late for the old session must not reach the new one");
 }
 
+pub async fn two_processes_may_begin_sessions_in_turn(place: &Place) {
+    let (server, import) = (place.open(), place.open());
+    let mut keys = Vec::new();
+    for (store, name) in [(&server, "a"), (&import, "b"), (&import, "c"), (&server, "d")] {
+        keys.push(Script::new(store, name).ask("u", None, "m").await);
+    }
+    keys.dedup();
+    assert_eq!(keys.len(), 4, "{keys:?}");
+}
+
 pub async fn the_high_water_mark_is_what_was_said_last(place: &Place) {
     let store = place.open();
     let mut script = Script::new(&store, "s");
