@@ -3,6 +3,7 @@
 //! Each caller hears back after the commit, and one caller's failure undoes only its own part.
 
 use std::{
+    marker::PhantomData,
     path::Path,
     sync::{
         Arc,
@@ -63,6 +64,32 @@ impl Drop for Coming<'_> {
     }
 }
 
+/// Work whose caller may stop waiting before it began: it is done all the same.
+struct Promise<'a, T, W>
+where
+    T: Send + 'static,
+    W: Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
+{
+    queue: &'a mpsc::Sender<Box<dyn Job>>,
+    work: Option<W>,
+    result: PhantomData<fn() -> T>,
+}
+
+impl<T, W> Drop for Promise<'_, T, W>
+where
+    T: Send + 'static,
+    W: Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
+{
+    fn drop(&mut self) {
+        if let Some(work) = self.work.take() {
+            let (tell, _) = oneshot::channel();
+            if self.queue.try_send(Box::new(Write { work, result: None, tell })).is_err() {
+                tracing::error!("a write that nobody waits for any more found no place in the queue");
+            }
+        }
+    }
+}
+
 /// A part of a transaction, and somebody who waits for it.
 trait Job: Part + Send {
     fn tell(self: Box<Self>, committed: bool);
@@ -108,8 +135,10 @@ impl Writer {
         work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let coming = Coming::announce(&self.shared.coming);
+        let mut promise = Promise { queue: &self.queue, work: Some(work), result: PhantomData };
         // Whatever else can go on comes as far as this first.
         tokio::task::yield_now().await;
+        let Some(work) = promise.work.take() else { return Err(gone()) };
         let done = if coming.is_alone() { self.now(&work) } else { None };
         drop(coming);
         match done {
