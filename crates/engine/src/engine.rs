@@ -68,7 +68,7 @@ pub struct EngineParts {
 }
 
 /// One commit takes all of them.
-const BEGINNING: usize = 128;
+const AT_THE_DOOR: usize = 16;
 
 /// The parts as the sessions share them.
 pub(crate) struct Parts {
@@ -86,9 +86,9 @@ pub(crate) struct Parts {
     pub(crate) texts: Texts,
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
-    /// How many messages may be on their way to the store at once. However many arrive together, those that wait for
-    /// their turn hold little.
-    pub(crate) beginning: Semaphore,
+    /// Passed by what begins a run and by what ends one. However many do so at once, those that wait for their turn
+    /// hold little, and do not stand between the words of others and their readers.
+    pub(crate) door: Semaphore,
     /// No new work is taken.
     pub(crate) ending: CancellationToken,
     /// Parent of every run's token.
@@ -152,7 +152,7 @@ impl Engine {
             ids: parts.ids,
             settings: parts.settings,
             flusher: Arc::default(),
-            beginning: Semaphore::new(BEGINNING),
+            door: Semaphore::new(AT_THE_DOOR),
             histories: Histories::default(),
             texts: Texts::default(),
             sessions: Registry::default(),

@@ -32,6 +32,7 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use parking_lot::Mutex;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf},
     net::TcpStream,
@@ -50,14 +51,20 @@ const AT_ONCE: usize = 4;
 const STREAMS: &str = "/api/chat";
 
 /// Serves until the other side is done, or until `end` and the answer that is on its way then.
-pub(crate) async fn serve(stream: TcpStream, router: Router, end: CancellationToken) -> io::Result<()> {
+pub(crate) async fn serve(
+    stream: TcpStream,
+    router: Router,
+    turnstile: Arc<Semaphore>,
+    end: CancellationToken,
+) -> io::Result<()> {
     let mut socket = Socket { stream, early: Bytes::new(), flags: Arc::default() };
     loop {
         // On the heap, and gone while a stream is open.
         if socket.early.is_empty() && !Box::pin(begins(&socket.stream, &end)).await? {
             break;
         }
-        let (back, taken) = Box::pin(requests(socket, router.clone(), &end)).await?;
+        let turn = turnstile.acquire().await.ok();
+        let (back, taken) = Box::pin(requests(socket, router.clone(), turn, &end)).await?;
         socket = back;
         let Some(answer) = taken else { break };
         let keeps = !socket.flags.closes.load(Ordering::Relaxed);
@@ -87,6 +94,7 @@ type Answer = BoxFuture<'static, Result<Response, Infallible>>;
 async fn requests(
     mut socket: Socket,
     router: Router,
+    mut turn: Option<SemaphorePermit<'_>>,
     end: &CancellationToken,
 ) -> io::Result<(Socket, Option<Answer>)> {
     let flags = Arc::<Flags>::default();
@@ -104,6 +112,8 @@ async fn requests(
     let mut end = pin!(end.cancelled());
     let mut ending = false;
     let taken = poll_fn(|cx| {
+        // What has arrived is read in this turn; what has not is waited for outside of it.
+        let _turn = turn.take();
         if !ending && end.as_mut().poll(cx).is_ready() {
             ending = true;
             Pin::new(&mut connection).graceful_shutdown();

@@ -1,10 +1,10 @@
 //! Accepting connections, and an end in two stages: first no new connections and no new requests, then whatever is
 //! still open is cut.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::Router;
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{net::TcpListener, sync::Semaphore, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection;
@@ -12,9 +12,13 @@ use crate::connection;
 /// How long to wait when the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How many requests are read at once. More would only stand between the frames of open streams and their readers.
+const READ_AT_ONCE: usize = 4;
+
 /// Serves until `end` resolves, then until the open requests are answered.
 pub async fn serve(listener: TcpListener, router: Router, end: impl Future<Output = ()>) {
     let ending = CancellationToken::new();
+    let turnstile = Arc::new(Semaphore::new(READ_AT_ONCE));
     let mut connections = JoinSet::new();
     tokio::pin!(end);
     loop {
@@ -32,7 +36,7 @@ pub async fn serve(listener: TcpListener, router: Router, end: impl Future<Outpu
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection will be slower");
         }
-        let connection = connection::serve(stream, router.clone(), ending.clone());
+        let connection = connection::serve(stream, router.clone(), Arc::clone(&turnstile), ending.clone());
         connections.spawn(async move {
             if let Err(error) = connection.await {
                 // A client that went away is no failure of ours.

@@ -155,7 +155,11 @@ async fn listen(
                 }
                 ModelEvent::Usage(more) => bill.usage += more,
                 ModelEvent::FellBack(note) => frame.note_fallback(&note)?,
-                ModelEvent::Finished(reason) => return Ok((calls, reason)),
+                ModelEvent::Finished(reason) => {
+                    // The last words are not held back while the end is stored.
+                    writer.append(frame.take(), Vec::new()).await?;
+                    return Ok((calls, reason));
+                }
             }
         }
         writer.append(frame.take(), Vec::new()).await?;

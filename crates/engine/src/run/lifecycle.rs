@@ -169,6 +169,7 @@ async fn finish(run: &RunCtx, writer: &mut LogWriter, frame: &mut Frame, end: En
         end: run_end,
     });
     messages.push(frame.message().clone());
+    let _turn = run.parts.door.acquire().await;
     writer.append(events, messages).await?;
     Ok(())
 }

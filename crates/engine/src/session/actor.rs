@@ -155,7 +155,7 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
                     let parts = Arc::clone(&actor.parts);
                     // An error would mean that there are no turns any more; there always are.
                     let _turn = match *command {
-                        Command::Send { .. } => parts.beginning.acquire().await.ok(),
+                        Command::Send { .. } => parts.door.acquire().await.ok(),
                         _ => None,
                     };
                     // On the heap, for the moment it takes: an actor that only waits stays small.
