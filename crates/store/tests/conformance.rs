@@ -15,7 +15,8 @@ mod script;
 
 use std::{io::Read, path::Path, sync::Arc};
 
-use store::{SqliteStore, Store};
+use protocol::event::LogEntry;
+use store::{Append, Row, SessionTarget, SqliteStore, Store};
 use tempfile::TempDir;
 
 /// Where a store lives; opening it again finds what was stored.
@@ -162,4 +163,42 @@ fn beginnings(log: &Path) -> u32 {
     let mut header = [0; 16];
     std::fs::File::open(log).unwrap().read_exact(&mut header).unwrap();
     u32::from_be_bytes(header[12..].try_into().unwrap())
+}
+
+#[tokio::test]
+async fn sqlite_stores_what_its_caller_no_longer_waits_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite_at(folder.path());
+    let mut script = script::Script::new(&store, "s");
+    let key = script.ask("u", None, "m").await;
+    let polls = 3;
+    for turn in 0..polls {
+        // Polled so often, and dropped wherever it stands then.
+        let row = Row::Event(LogEntry {
+            seq: script.last + 1 + turn,
+            at: script::AT,
+            event: script::opened(&format!("m{turn}")),
+        });
+        let target = SessionTarget::Known(key);
+        let append =
+            Append { target, at: script::AT, rows: vec![row], messages: Vec::new(), high_water: None };
+        let mut append = store.append(Arc::new(append));
+        for _ in 0..=turn {
+            if poll_once(append.as_mut()).await {
+                break;
+            }
+        }
+        drop(append);
+        // What comes behind it in the queue is stored after it.
+        store.rename_session(key, Some(format!("title {turn}"))).await.unwrap();
+        assert!(
+            store.is_stored(key, script.last + 1 + turn).await.unwrap(),
+            "dropped after {turn} more polls"
+        );
+    }
+}
+
+/// Polls once; whether it is done.
+async fn poll_once<T>(mut future: std::pin::Pin<&mut (dyn Future<Output = T> + Send + '_)>) -> bool {
+    std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())).await
 }

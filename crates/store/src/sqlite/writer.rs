@@ -1,12 +1,13 @@
-//! One connection writes. Whoever finds it free and has little to write commits at once, on its own thread: handing it
-//! over would take as long as the commit. Under load what waits together is committed together by the writer thread.
+//! One connection writes. Whoever is alone and has little to write commits at once, on its own thread: handing it over
+//! would take as long as the commit. What several bring at the same moment is committed together by the writer thread.
 //! Each caller hears back after the commit, and one caller's failure undoes only its own part.
 
 use std::{
+    marker::PhantomData,
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
     time::Duration,
@@ -39,6 +40,54 @@ struct Shared {
     connection: Arc<Mutex<Connection>>,
     /// Many write: what comes now is better committed with what others bring.
     busy: AtomicBool,
+    /// Those who are about to write.
+    coming: AtomicUsize,
+}
+
+/// Somebody is about to write.
+struct Coming<'a>(&'a AtomicUsize);
+
+impl<'a> Coming<'a> {
+    fn announce(coming: &'a AtomicUsize) -> Self {
+        coming.fetch_add(1, Ordering::Relaxed);
+        Self(coming)
+    }
+
+    fn is_alone(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 1
+    }
+}
+
+impl Drop for Coming<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Work whose caller may stop waiting before it began: it is done all the same.
+struct Promise<'a, T, W>
+where
+    T: Send + 'static,
+    W: Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
+{
+    queue: &'a mpsc::Sender<Box<dyn Job>>,
+    work: Option<W>,
+    result: PhantomData<fn() -> T>,
+}
+
+impl<T, W> Drop for Promise<'_, T, W>
+where
+    T: Send + 'static,
+    W: Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
+{
+    fn drop(&mut self) {
+        if let Some(work) = self.work.take() {
+            let (tell, _) = oneshot::channel();
+            if self.queue.try_send(Box::new(Write { work, result: None, tell })).is_err() {
+                tracing::error!("a write that nobody waits for any more found no place in the queue");
+            }
+        }
+    }
 }
 
 /// A part of a transaction, and somebody who waits for it.
@@ -57,7 +106,8 @@ impl Writer {
         let checkpoints = Checkpoints::watch(&mut connection)?;
         let connection = Arc::new(Mutex::new(connection));
         checkpoints.start(path, Arc::downgrade(&connection))?;
-        let shared = Arc::new(Shared { connection, busy: AtomicBool::new(false) });
+        let shared =
+            Arc::new(Shared { connection, busy: AtomicBool::new(false), coming: AtomicUsize::new(0) });
         let (queue, jobs) = mpsc::channel(QUEUE);
         let own = Arc::clone(&shared);
         thread::Builder::new()
@@ -84,7 +134,14 @@ impl Writer {
         &self,
         work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        match self.now(&work) {
+        let coming = Coming::announce(&self.shared.coming);
+        let mut promise = Promise { queue: &self.queue, work: Some(work), result: PhantomData };
+        // Whatever else can go on comes as far as this first.
+        tokio::task::yield_now().await;
+        let Some(work) = promise.work.take() else { return Err(gone()) };
+        let done = if coming.is_alone() { self.now(&work) } else { None };
+        drop(coming);
+        match done {
             Some(result) => result,
             None => self.write(work).await,
         }
