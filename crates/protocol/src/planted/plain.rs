@@ -19,22 +19,17 @@ pub(super) fn message<'a>(
     let mut has_parts = false;
     reader.eat(b'{')?;
     loop {
-        let key = reader.string()?;
-        reader.eat(b':')?;
-        match &*key {
-            "id" if id.is_none() => id = Some(reader.string()?),
-            "role" if role.is_none() => {
-                role = Some(match &*reader.string()? {
-                    "user" => Role::User,
-                    "assistant" => Role::Assistant,
-                    _ => return None,
-                });
-            }
-            "parts" if !has_parts => {
-                has_parts = true;
-                reader.parts(&mut parts)?;
-            }
-            _ => return None,
+        if id.is_none() && reader.skips(r#""id":"#) {
+            id = Some(reader.string()?);
+        } else if role.is_none() && reader.skips(r#""role":"user""#) {
+            role = Some(Role::User);
+        } else if role.is_none() && reader.skips(r#""role":"assistant""#) {
+            role = Some(Role::Assistant);
+        } else if !has_parts && reader.skips(r#""parts":"#) {
+            has_parts = true;
+            reader.parts(&mut parts)?;
+        } else {
+            return None;
         }
         if !reader.goes_on(b'}')? {
             break;
@@ -43,6 +38,9 @@ pub(super) fn message<'a>(
     let message = PlantedMessage { id: id?, role: role?, metadata: None, parts };
     has_parts.then_some((message, reader.at))
 }
+
+/// Bytes of a short string.
+const SHORT: usize = 16;
 
 struct Reader<'a> {
     text: &'a str,
@@ -54,6 +52,15 @@ impl<'a> Reader<'a> {
         let next = self.text.as_bytes().get(self.at).copied()?;
         self.at += 1;
         Some(next)
+    }
+
+    fn skips(&mut self, known: &str) -> bool {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let is_next = rest.starts_with(known.as_bytes());
+        if is_next {
+            self.at += known.len();
+        }
+        is_next
     }
 
     fn eat(&mut self, byte: u8) -> Option<()> {
@@ -87,26 +94,25 @@ impl<'a> Reader<'a> {
         let (mut kind, mut text, mut media_type, mut url, mut filename) = (None, None, None, None, None);
         self.eat(b'{')?;
         loop {
-            let key = self.string()?;
-            self.eat(b':')?;
-            let value = self.string()?;
-            let field = match &*key {
-                "type" => Some(&mut kind),
-                "text" => Some(&mut text),
-                "mediaType" => Some(&mut media_type),
-                "url" => Some(&mut url),
-                "filename" => Some(&mut filename),
-                "state" => None,
-                _ => return None,
-            };
-            if let Some(field) = field
-                && field.replace(Text(value)).is_some()
-            {
+            if kind.is_none() && self.skips(r#""type":"text""#) {
+                kind = Some(Cow::Borrowed("text"));
+            } else if kind.is_none() && self.skips(r#""type":"#) {
+                kind = Some(self.string()?);
+            } else if text.is_none() && self.skips(r#""text":"#) {
+                text = Some(Text(self.string()?));
+            } else if media_type.is_none() && self.skips(r#""mediaType":"#) {
+                media_type = Some(Text(self.string()?));
+            } else if url.is_none() && self.skips(r#""url":"#) {
+                url = Some(Text(self.string()?));
+            } else if filename.is_none() && self.skips(r#""filename":"#) {
+                filename = Some(Text(self.string()?));
+            } else if self.skips(r#""state":"#) {
+                self.string()?;
+            } else {
                 return None;
             }
             if !self.goes_on(b'}')? {
-                let Text(kind) = kind?;
-                return Some(FlatPart { kind, text, media_type, url, filename });
+                return Some(FlatPart { kind: kind?, text, media_type, url, filename });
             }
         }
     }
@@ -115,6 +121,17 @@ impl<'a> Reader<'a> {
         self.eat(b'"')?;
         let start = self.at;
         let bytes = self.text.as_bytes();
+        // Ids end before it pays to look at many bytes at a time.
+        for (place, byte) in (start..).zip(bytes.get(start..)?.iter().take(SHORT)) {
+            match byte {
+                b'"' => {
+                    self.at = place + 1;
+                    return self.text.get(start..place).map(Cow::Borrowed);
+                }
+                b'\\' | 0..b' ' => break,
+                _ => {}
+            }
+        }
         let mut escaped = false;
         loop {
             self.at += memchr2(b'"', b'\\', bytes.get(self.at..)?)?;
