@@ -17,7 +17,7 @@ use protocol::{
 };
 use serde::Serialize;
 use store::{RunStatus, SessionKey, SessionRecord, Store};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Limits;
 
@@ -25,6 +25,7 @@ use crate::{
     EngineError,
     agents::{AgentRegistry, WorkspaceTools, kit::Kits},
     context::{cache::Histories, texts::Texts},
+    door::Door,
     hooks::Hooks,
     run::{compact::ContextSettings, tree::TreeLimits},
     session::{
@@ -67,9 +68,6 @@ pub struct EngineParts {
     pub settings: EngineSettings,
 }
 
-/// One commit takes all of them.
-const AT_THE_DOOR: usize = 16;
-
 /// The parts as the sessions share them.
 pub(crate) struct Parts {
     pub(crate) store: Arc<dyn Store>,
@@ -86,9 +84,7 @@ pub(crate) struct Parts {
     pub(crate) texts: Texts,
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
-    /// Passed by what begins a run and by what ends one. However many do so at once, those that wait for their turn
-    /// hold little, and do not stand between the words of others and their readers.
-    pub(crate) door: Semaphore,
+    pub(crate) door: Door,
     /// No new work is taken.
     pub(crate) ending: CancellationToken,
     /// Parent of every run's token.
@@ -152,7 +148,7 @@ impl Engine {
             ids: parts.ids,
             settings: parts.settings,
             flusher: Arc::default(),
-            door: Semaphore::new(AT_THE_DOOR),
+            door: Door::default(),
             histories: Histories::default(),
             texts: Texts::default(),
             sessions: Registry::default(),

@@ -10,6 +10,7 @@ mod artifacts;
 mod compact;
 mod context;
 mod definitions;
+mod door;
 mod engine;
 mod error;
 pub mod hooks;

@@ -13,7 +13,7 @@ use crate::connection;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// How many requests are read at once. More would only stand between the frames of open streams and their readers.
-const READ_AT_ONCE: usize = 4;
+const READ_AT_ONCE: usize = 2;
 
 /// Serves until `end` resolves, then until the open requests are answered.
 pub async fn serve(listener: TcpListener, router: Router, end: impl Future<Output = ()>) {

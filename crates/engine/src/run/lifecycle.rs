@@ -169,7 +169,7 @@ async fn finish(run: &RunCtx, writer: &mut LogWriter, frame: &mut Frame, end: En
         end: run_end,
     });
     messages.push(frame.message().clone());
-    let _turn = run.parts.door.acquire().await;
+    let _place = run.parts.door.pass(run.parts.sessions.count()).await;
     writer.append(events, messages).await?;
     Ok(())
 }

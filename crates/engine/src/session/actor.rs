@@ -153,9 +153,8 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
             command = mailbox.recv() => match command {
                 Some(command) => {
                     let parts = Arc::clone(&actor.parts);
-                    // An error would mean that there are no turns any more; there always are.
-                    let _turn = match *command {
-                        Command::Send { .. } => parts.door.acquire().await.ok(),
+                    let _place = match *command {
+                        Command::Send { .. } => parts.door.pass(parts.sessions.count()).await,
                         _ => None,
                     };
                     // On the heap, for the moment it takes: an actor that only waits stays small.

@@ -83,6 +83,10 @@ impl Registry {
         }
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.live.lock().len()
+    }
+
     /// How many sessions are live, and what each of one workspace holds.
     pub(crate) fn look(&self, workspace: &WorkspaceId) -> (usize, Vec<SessionLoad>) {
         let live = self.live.lock();

@@ -26,6 +26,8 @@ const PAGES: i32 = 4000;
 const REST: i32 = 256;
 const FAR_BEHIND: i32 = 8 * PAGES;
 const ROUNDS: usize = 3;
+#[cfg(target_os = "linux")]
+const STEPS: i32 = 10;
 /// Between two attempts. A reader can keep the log from beginning anew.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -56,6 +58,7 @@ impl Checkpoints {
         thread::Builder::new()
             .name("store-checkpoint".to_owned())
             .spawn(move || {
+                step_back();
                 let mut own = None;
                 for () in &self.due {
                     if let Err(error) = self.carry_over(&mut own, &path, &writer) {
@@ -90,6 +93,15 @@ impl Checkpoints {
             checkpoint(own)?;
         }
         Ok(())
+    }
+}
+
+/// Lets everybody else go first: nobody waits for this thread.
+fn step_back() {
+    // Elsewhere the whole process would step back.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(STEPS) {
+        tracing::debug!(%error, "the write-ahead log is carried over at the priority of everything else");
     }
 }
 
