@@ -133,9 +133,10 @@ impl Stage {
 
     /// A message waits behind a run, which is stopped by its name; then it begins.
     async fn queue(&mut self) {
-        let (id, later) = (self.person.next_id(), self.person.next_id());
         let chat = self.person.chat.clone();
         for _ in 0..100 {
+            // Not the same again: what was stored although it was told as failed may have begun, and been stopped.
+            let (id, later) = (self.person.next_id(), self.person.next_id());
             let response = bounded("a run to wait behind", chat.open(&up_to(&chat, &id, "wait"))).await;
             let Ok(mut first) = self.person.open(response).await else {
                 self.halt().await;
