@@ -32,10 +32,10 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use parking_lot::Mutex;
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf},
     net::TcpStream,
+    sync::{Semaphore, SemaphorePermit},
 };
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -203,14 +203,13 @@ struct Arriving {
 impl Arriving {
     fn new(body: Incoming, flags: &Arc<Flags>) -> Self {
         let arriving = Self { body, flags: Arc::clone(flags) };
-        arriving.note();
+        // Also when it is not: the request before may have been read and answered by hyper.
+        arriving.note(hyper::body::Body::is_end_stream(&arriving.body));
         arriving
     }
 
-    fn note(&self) {
-        if hyper::body::Body::is_end_stream(&self.body) {
-            self.flags.whole.store(true, Ordering::Relaxed);
-        }
+    fn note(&self, whole: bool) {
+        self.flags.whole.store(whole, Ordering::Relaxed);
     }
 }
 
@@ -223,10 +222,7 @@ impl hyper::body::Body for Arriving {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        match &frame {
-            None => self.flags.whole.store(true, Ordering::Relaxed),
-            Some(_) => self.note(),
-        }
+        self.note(frame.is_none() || self.body.is_end_stream());
         Poll::Ready(frame)
     }
 

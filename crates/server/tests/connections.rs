@@ -95,6 +95,27 @@ async fn streams_and_other_answers_take_turns_on_one_connection() {
 }
 
 #[tokio::test]
+async fn a_request_in_pieces_is_whole_behind_one_that_was_refused() {
+    let app = app().await;
+    let server = app.over_http().await;
+    let refused = "POST /api/chat HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1\r\n\r\n{";
+    let mut connection = server.raw(refused).await;
+    connection.read_until("invalid_json").await;
+    let asked = question("a", "1.1", "expect: 100-continue\r\nconnection: close\r\n");
+    let (head, body) = asked.split_at(asked.find("{\"id\"").unwrap());
+    connection.write(head).await;
+    // It is being waited for.
+    connection.read_until("HTTP/1.1 100 Continue").await;
+    let (one, other) = body.split_at(body.len() / 2);
+    connection.write(one).await;
+    tokio::task::yield_now().await;
+    connection.write(other).await;
+    let text = connection.read_all().await;
+    let (_, answer) = text.split_once("100 Continue\r\n\r\n").unwrap();
+    assert_is_a_whole_answer(&answers(answer)[0]);
+}
+
+#[tokio::test]
 async fn requests_that_are_sent_ahead_are_answered_in_order() {
     let app = app().await;
     let server = app.over_http().await;
