@@ -110,6 +110,9 @@ async fn hear(
     }
 }
 
+/// A word, what the call used, and that it is over.
+const FEW: usize = 3;
+
 async fn listen(
     run: &RunCtx,
     frame: &mut Frame,
@@ -128,6 +131,7 @@ async fn listen(
         if events.is_empty() {
             return Err(ModelError::Cut.into());
         }
+        let one_by_one = events.len() <= FEW;
         for event in events {
             match event? {
                 ModelEvent::Text(delta) => frame.say(SegmentKind::Text, delta)?,
@@ -156,8 +160,10 @@ async fn listen(
                 ModelEvent::Usage(more) => bill.usage += more,
                 ModelEvent::FellBack(note) => frame.note_fallback(&note)?,
                 ModelEvent::Finished(reason) => {
-                    // The last words are not held back while the end is stored.
-                    writer.append(frame.take(), Vec::new()).await?;
+                    // The last words of whoever speaks word by word are not held back while the end is stored.
+                    if one_by_one {
+                        writer.append(frame.take(), Vec::new()).await?;
+                    }
                     return Ok((calls, reason));
                 }
             }

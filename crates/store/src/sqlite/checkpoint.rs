@@ -3,6 +3,8 @@
 //! so that the log begins anew and stays small.
 
 use std::{
+    fs::File,
+    mem::ManuallyDrop,
     path::Path,
     sync::{
         Arc, Weak,
@@ -61,6 +63,10 @@ impl Checkpoints {
                 step_back();
                 let mut own = None;
                 for () in &self.due {
+                    // It may have been said again while the log was carried over already.
+                    if self.pages.load(Ordering::Relaxed) < PAGES {
+                        continue;
+                    }
                     if let Err(error) = self.carry_over(&mut own, &path, &writer) {
                         tracing::warn!(%error, "the write-ahead log could not be carried over; it will be tried again");
                     }
@@ -73,26 +79,54 @@ impl Checkpoints {
 
     fn carry_over(
         &self,
-        own: &mut Option<Connection>,
+        own: &mut Option<Own>,
         path: &Path,
         writer: &Weak<Mutex<Connection>>,
     ) -> Result<(), StoreError> {
         let own = match own {
             Some(own) => &*own,
-            none => none.insert(connect(path)?),
+            none => none.insert(Own::open(path)?),
         };
         for _ in 0..ROUNDS {
-            let done = checkpoint(own)?;
+            let done = own.checkpoint()?;
             let behind = self.pages.load(Ordering::Relaxed) - done;
             if !(REST..FAR_BEHIND).contains(&behind) {
                 break;
             }
         }
+        own.flush();
         if let Some(writer) = writer.upgrade() {
             let _nobody_writes = writer.lock();
-            checkpoint(own)?;
+            own.checkpoint()?;
         }
         Ok(())
+    }
+}
+
+/// What this thread has for itself.
+struct Own {
+    connection: Connection,
+    /// Never closed: with any handle of a file, a process gives up all its locks on it, SQLite's too.
+    database: Option<ManuallyDrop<File>>,
+}
+
+impl Own {
+    fn open(path: &Path) -> Result<Self, StoreError> {
+        let connection = connect(path)?;
+        Ok(Self { connection, database: File::open(path).ok().map(ManuallyDrop::new) })
+    }
+
+    /// Carries over what can be without waiting for anybody; gives how many pages of the log are in the database now.
+    fn checkpoint(&self) -> rusqlite::Result<i32> {
+        self.connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |row| row.get(2))
+    }
+
+    /// Brings what was carried over to the disk. SQLite does so once all of it is, which is while nobody writes; it finds
+    /// little left to do then.
+    fn flush(&self) {
+        if let Some(error) = self.database.as_ref().and_then(|database| database.sync_data().err()) {
+            tracing::debug!(%error, "the database could not be flushed before it is locked");
+        }
     }
 }
 
@@ -103,11 +137,6 @@ fn step_back() {
     if let Err(error) = rustix::process::nice(STEPS) {
         tracing::debug!(%error, "the write-ahead log is carried over at the priority of everything else");
     }
-}
-
-/// Carries over what can be without waiting for anybody; gives how many pages of the log are in the database now.
-fn checkpoint(connection: &Connection) -> rusqlite::Result<i32> {
-    connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |row| row.get(2))
 }
 
 fn tell(say: &SyncSender<()>) {
