@@ -52,6 +52,7 @@ struct File {
     allowed_origins: Option<Vec<String>>,
     max_body_bytes: Option<usize>,
     heartbeat_ms: Option<u64>,
+    threads: Option<usize>,
     stream_profile: Option<String>,
     auto_title: Option<bool>,
     auto_compact: Option<bool>,
@@ -74,6 +75,8 @@ pub(crate) struct Config {
     pub(crate) origins: Vec<String>,
     pub(crate) max_body_bytes: usize,
     pub(crate) heartbeat: Duration,
+    /// How many threads serve; the store has its own.
+    pub(crate) threads: usize,
     pub(crate) profile: Profile,
     /// Whether chats are named by their model.
     pub(crate) auto_title: bool,
@@ -175,6 +178,11 @@ impl Config {
             heartbeat: Duration::from_millis(
                 number("HEARTBEAT_MS", ours("HEARTBEAT_MS"))?.or(file.heartbeat_ms).unwrap_or(12_000).max(10),
             ),
+            threads: match number("THREADS", ours("THREADS"))?.or(file.threads) {
+                Some(0) => bail!("threads must be at least 1"),
+                Some(threads) => threads,
+                None => all_but_one_core(),
+            },
             profile: match ours("STREAM_PROFILE").or(file.stream_profile).as_deref() {
                 None | Some("common") => Profile::Common,
                 Some("v7") => Profile::V7,
@@ -268,6 +276,12 @@ fn number<T: std::str::FromStr>(name: &str, value: Option<String>) -> Result<Opt
     }
 }
 
+/// One core is left to the store's threads and to whatever else runs here: a thread more would mostly wake the others.
+fn all_but_one_core() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    cores.saturating_sub(1).max(1)
+}
+
 fn default_data_dir(variable: impl Fn(&str) -> Option<String>) -> Result<PathBuf> {
     if let Some(data) = variable("XDG_DATA_HOME") {
         return Ok(PathBuf::from(data).join("concertino"));
@@ -300,6 +314,14 @@ mod tests {
         assert_eq!(layer(Flags::default(), &variables, file).unwrap().listen.port(), 2);
         assert_eq!(layer(Flags::default(), &[], file).unwrap().listen.port(), 1);
         assert_eq!(layer(Flags::default(), &[], "").unwrap().listen.port(), 4860);
+    }
+
+    #[test]
+    fn threads_can_be_named_but_not_none() {
+        assert!(layer(Flags::default(), &[], "").unwrap().threads >= 1);
+        assert_eq!(layer(Flags::default(), &[], "threads = 3").unwrap().threads, 3);
+        let error = layer(Flags::default(), &[("CONCERTINO_THREADS", "0")], "threads = 3").unwrap_err();
+        assert_eq!(error.to_string(), "threads must be at least 1");
     }
 
     #[test]

@@ -13,6 +13,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+/// A turn is thousands of small allocations, made on one thread and let go on another.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// An agent server in one binary.
 #[derive(Parser)]
 #[command(
@@ -56,7 +60,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = config::Config::read(arguments.flags).and_then(|config| {
         telemetry::start(&config)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(config.threads)
+            .enable_all()
+            .build()?;
         let code = runtime.block_on(async {
             match arguments.command.unwrap_or(Command::Serve) {
                 Command::Serve => commands::serve::serve(&config).await,

@@ -52,6 +52,18 @@ impl SqliteStore {
         Ok(Self { writer, readers, files, next_key: AtomicI64::new(1) })
     }
 
+    /// A look at a few rows. The connection that writes knows them best: what it wrote is in its memory, while a reader
+    /// begins anew after every commit.
+    async fn look_up<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        match self.writer.look_up(&work) {
+            Some(found) => Ok(found),
+            None => self.readers.look_up(work).await,
+        }
+    }
+
     /// What SQLite itself says about the file: `ok`, or what is wrong.
     pub async fn integrity_check(&self) -> Result<String, StoreError> {
         self.readers

@@ -50,16 +50,15 @@ impl Artifacts for SqliteStore {
         id: &ArtifactId,
     ) -> Result<Option<ArtifactInfo>, StoreError> {
         let (workspace, id) = (workspace.clone(), id.clone());
-        self.readers
-            .look_up(move |connection| {
-                Ok(connection
-                    .prepare_cached(&format!(
-                        "SELECT {COLUMNS} FROM {TABLES} WHERE a.id = ?1 AND a.workspace = ?2"
-                    ))?
-                    .query_row(params![id.as_str(), workspace.as_str()], info)
-                    .optional()?)
-            })
-            .await
+        self.look_up(move |connection| {
+            Ok(connection
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM {TABLES} WHERE a.id = ?1 AND a.workspace = ?2"
+                ))?
+                .query_row(params![id.as_str(), workspace.as_str()], info)
+                .optional()?)
+        })
+        .await
     }
 
     async fn artifacts(

@@ -41,7 +41,7 @@ impl Definitions for SqliteStore {
         id: &AgentId,
     ) -> Result<Option<DefinitionRecord>, StoreError> {
         let (workspace, id) = (workspace.clone(), id.clone());
-        self.readers.look_up(move |connection| one(connection, &workspace, &id)).await
+        self.look_up(move |connection| one(connection, &workspace, &id)).await
     }
 
     async fn add_definition(&self, new: DefinitionRecord) -> Result<(), StoreError> {

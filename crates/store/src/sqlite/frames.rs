@@ -18,22 +18,21 @@ impl Frames for SqliteStore {
         chat: &SessionId,
     ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError> {
         let (workspace, chat) = (workspace.clone(), chat.clone());
-        self.readers
-            .look_up(move |connection| {
-                connection
-                    .prepare_cached(&format!(
-                        "SELECT {COLUMNS}, s.id, s.key FROM frames f JOIN sessions s ON s.key = f.session
+        self.look_up(move |connection| {
+            connection
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS}, s.id, s.key FROM frames f JOIN sessions s ON s.key = f.session
                          WHERE f.chat = ?1 AND s.workspace = ?2"
-                    ))?
-                    .query_row(params![chat.as_str(), workspace.as_str()], |row| {
-                        let session = SessionId::new(row.get::<_, String>(11)?);
-                        let key = SessionKey(row.get(12)?);
-                        Ok(record(row).map(|frame| (session, key, frame)))
-                    })
-                    .optional()?
-                    .transpose()
-            })
-            .await
+                ))?
+                .query_row(params![chat.as_str(), workspace.as_str()], |row| {
+                    let session = SessionId::new(row.get::<_, String>(11)?);
+                    let key = SessionKey(row.get(12)?);
+                    Ok(record(row).map(|frame| (session, key, frame)))
+                })
+                .optional()?
+                .transpose()
+        })
+        .await
     }
 
     async fn frames_of_runs(

@@ -20,21 +20,20 @@ impl Interactions for SqliteStore {
         id: &ApprovalId,
     ) -> Result<Option<(SessionId, Interaction)>, StoreError> {
         let (workspace, id) = (workspace.clone(), id.clone());
-        self.readers
-            .look_up(move |connection| {
-                connection
-                    .prepare_cached(&format!(
-                        "SELECT {COLUMNS}, s.id FROM interactions i JOIN sessions s ON s.key = i.session
+        self.look_up(move |connection| {
+            connection
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS}, s.id FROM interactions i JOIN sessions s ON s.key = i.session
                          WHERE i.id = ?1 AND s.workspace = ?2"
-                    ))?
-                    .query_row(params![id.as_str(), workspace.as_str()], |row| {
-                        let session = SessionId::new(row.get::<_, String>(11)?);
-                        Ok(interaction(row).map(|interaction| (session, interaction)))
-                    })
-                    .optional()?
-                    .transpose()
-            })
-            .await
+                ))?
+                .query_row(params![id.as_str(), workspace.as_str()], |row| {
+                    let session = SessionId::new(row.get::<_, String>(11)?);
+                    Ok(interaction(row).map(|interaction| (session, interaction)))
+                })
+                .optional()?
+                .transpose()
+        })
+        .await
     }
 
     async fn interactions_of_message(
@@ -43,18 +42,16 @@ impl Interactions for SqliteStore {
         message: &MessageId,
     ) -> Result<Vec<Interaction>, StoreError> {
         let message = message.clone();
-        self.readers
-            .look_up(move |connection| {
-                let mut statement = connection.prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND (i.message = ?2
+        self.look_up(move |connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND (i.message = ?2
                        OR i.message IN (SELECT message FROM frames WHERE session = ?1 AND root = ?2))
                      ORDER BY i.asked_seq"
-                ))?;
-                let rows =
-                    statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
-                rows.map(|row| row?).collect()
-            })
-            .await
+            ))?;
+            let rows = statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
+            rows.map(|row| row?).collect()
+        })
+        .await
     }
 }
 

@@ -50,18 +50,17 @@ impl Log for SqliteStore {
     }
 
     async fn is_stored(&self, key: SessionKey, seq: Seq) -> Result<bool, StoreError> {
-        self.readers
-            .look_up(move |connection| {
-                let row: Option<i64> = connection
-                    .prepare_cached(
-                        "SELECT to_seq FROM log WHERE session = ?1 AND from_seq <= ?2
+        self.look_up(move |connection| {
+            let row: Option<i64> = connection
+                .prepare_cached(
+                    "SELECT to_seq FROM log WHERE session = ?1 AND from_seq <= ?2
                          ORDER BY from_seq DESC LIMIT 1",
-                    )?
-                    .query_row(params![key.0, signed(seq)], |row| row.get(0))
-                    .optional()?;
-                Ok(row.is_some_and(|to| unsigned(to) >= seq))
-            })
-            .await
+                )?
+                .query_row(params![key.0, signed(seq)], |row| row.get(0))
+                .optional()?;
+            Ok(row.is_some_and(|to| unsigned(to) >= seq))
+        })
+        .await
     }
 
     async fn latest_data(
@@ -70,16 +69,15 @@ impl Log for SqliteStore {
         name: &str,
     ) -> Result<Option<serde_json::Value>, StoreError> {
         let name = name.to_owned();
-        self.readers
-            .look_up(move |connection| {
-                connection
-                    .prepare_cached("SELECT data FROM notes WHERE session = ?1 AND name = ?2")?
-                    .query_row(params![key.0, name], |row| row.get::<_, String>(0))
-                    .optional()?
-                    .map(|data| parse(&data))
-                    .transpose()
-            })
-            .await
+        self.look_up(move |connection| {
+            connection
+                .prepare_cached("SELECT data FROM notes WHERE session = ?1 AND name = ?2")?
+                .query_row(params![key.0, name], |row| row.get::<_, String>(0))
+                .optional()?
+                .map(|data| parse(&data))
+                .transpose()
+        })
+        .await
     }
 }
 

@@ -11,19 +11,18 @@ use crate::{MessageRecord, Messages, SessionKey, StoreError};
 impl Messages for SqliteStore {
     async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError> {
         let id = id.clone();
-        self.readers
-            .look_up(move |connection| {
-                connection
-                    .prepare_cached(
-                        "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.facts
+        self.look_up(move |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.facts
                          FROM messages m LEFT JOIN messages p ON p.node = m.parent
                          WHERE m.session = ?1 AND m.id = ?2 ORDER BY m.revision DESC LIMIT 1",
-                    )?
-                    .query_row(params![key.0, id.as_str()], |row| Ok(record(row)))
-                    .optional()?
-                    .transpose()
-            })
-            .await
+                )?
+                .query_row(params![key.0, id.as_str()], |row| Ok(record(row)))
+                .optional()?
+                .transpose()
+        })
+        .await
     }
 
     async fn settle_planted(&self, key: SessionKey) -> Result<(), StoreError> {

@@ -10,14 +10,13 @@ use crate::{Queue, QueuedMessage, SessionKey, StoreError};
 #[async_trait]
 impl Queue for SqliteStore {
     async fn queued(&self, key: SessionKey) -> Result<Vec<QueuedMessage>, StoreError> {
-        self.readers
-            .look_up(move |connection| {
-                let mut statement =
-                    connection.prepare_cached("SELECT body FROM queue WHERE session = ?1 ORDER BY seq")?;
-                let rows = statement.query_map([key.0], |row| row.get::<_, String>(0))?;
-                rows.map(|body| parse(&body?)).collect()
-            })
-            .await
+        self.look_up(move |connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT body FROM queue WHERE session = ?1 ORDER BY seq")?;
+            let rows = statement.query_map([key.0], |row| row.get::<_, String>(0))?;
+            rows.map(|body| parse(&body?)).collect()
+        })
+        .await
     }
 
     async fn sessions_with_queue(&self) -> Result<Vec<SessionKey>, StoreError> {

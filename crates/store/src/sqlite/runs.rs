@@ -19,7 +19,7 @@ impl Runs for SqliteStore {
         message: &MessageId,
     ) -> Result<Option<RunRecord>, StoreError> {
         let message = message.clone();
-        self.readers.look_up(move |connection| of_message(connection, key, message.as_str())).await
+        self.look_up(move |connection| of_message(connection, key, message.as_str())).await
     }
 
     async fn run_answering(
@@ -28,35 +28,34 @@ impl Runs for SqliteStore {
         user: &MessageRef,
     ) -> Result<Option<RunRecord>, StoreError> {
         let user = user.clone();
-        self.readers
-            .look_up(move |connection| {
-                // A run that is on has no message yet, but it is the session's newest.
-                let newest: Option<String> = connection
-                    .prepare_cached("SELECT last_run FROM sessions WHERE key = ?1")?
-                    .query_row([key.0], |row| row.get(0))
-                    .optional()?
-                    .flatten();
-                if let Some(message) = newest
-                    && let Some(run) = of_message(connection, key, &message)?
-                    && run.answers == user
-                {
-                    return Ok(Some(run));
-                }
-                let answer: Option<String> = connection
-                    .prepare_cached(
-                        "SELECT m.id FROM messages m JOIN runs r ON r.session = ?1 AND r.message = m.id
+        self.look_up(move |connection| {
+            // A run that is on has no message yet, but it is the session's newest.
+            let newest: Option<String> = connection
+                .prepare_cached("SELECT last_run FROM sessions WHERE key = ?1")?
+                .query_row([key.0], |row| row.get(0))
+                .optional()?
+                .flatten();
+            if let Some(message) = newest
+                && let Some(run) = of_message(connection, key, &message)?
+                && run.answers == user
+            {
+                return Ok(Some(run));
+            }
+            let answer: Option<String> = connection
+                .prepare_cached(
+                    "SELECT m.id FROM messages m JOIN runs r ON r.session = ?1 AND r.message = m.id
                          WHERE m.parent = (SELECT node FROM messages
                                            WHERE session = ?1 AND id = ?2 AND revision = ?3)
                          ORDER BY m.node DESC LIMIT 1",
-                    )?
-                    .query_row(params![key.0, user.id.as_str(), user.revision], |row| row.get(0))
-                    .optional()?;
-                match answer {
-                    Some(message) => of_message(connection, key, &message),
-                    None => Ok(None),
-                }
-            })
-            .await
+                )?
+                .query_row(params![key.0, user.id.as_str(), user.revision], |row| row.get(0))
+                .optional()?;
+            match answer {
+                Some(message) => of_message(connection, key, &message),
+                None => Ok(None),
+            }
+        })
+        .await
     }
 
     async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {

@@ -25,29 +25,27 @@ impl Sessions for SqliteStore {
         id: &SessionId,
     ) -> Result<Option<SessionRecord>, StoreError> {
         let (workspace, id) = (workspace.clone(), id.clone());
-        self.readers
-            .look_up(move |connection| {
-                connection
-                    .prepare_cached(&format!(
-                        "SELECT {COLUMNS} FROM {TABLES} WHERE s.workspace = ?1 AND s.id = ?2"
-                    ))?
-                    .query_row([workspace.as_str(), id.as_str()], |row| Ok(session(row)))
-                    .optional()?
-                    .transpose()
-            })
-            .await
+        self.look_up(move |connection| {
+            connection
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM {TABLES} WHERE s.workspace = ?1 AND s.id = ?2"
+                ))?
+                .query_row([workspace.as_str(), id.as_str()], |row| Ok(session(row)))
+                .optional()?
+                .transpose()
+        })
+        .await
     }
 
     async fn session_by_key(&self, key: SessionKey) -> Result<Option<SessionRecord>, StoreError> {
-        self.readers
-            .look_up(move |connection| {
-                connection
-                    .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE s.key = ?1"))?
-                    .query_row([key.0], |row| Ok(session(row)))
-                    .optional()?
-                    .transpose()
-            })
-            .await
+        self.look_up(move |connection| {
+            connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE s.key = ?1"))?
+                .query_row([key.0], |row| Ok(session(row)))
+                .optional()?
+                .transpose()
+        })
+        .await
     }
 
     async fn sessions(

@@ -37,19 +37,18 @@ impl Shelf for SqliteStore {
 
     async fn pinned(&self, keys: &[SessionKey]) -> Result<Vec<SessionKey>, StoreError> {
         let keys = keys.to_vec();
-        self.readers
-            .look_up(move |connection| {
-                let mut statement =
-                    connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM pins WHERE session = ?1)")?;
-                let mut pinned = Vec::new();
-                for key in keys {
-                    if statement.query_row([key.0], |row| row.get::<_, bool>(0))? {
-                        pinned.push(key);
-                    }
+        self.look_up(move |connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM pins WHERE session = ?1)")?;
+            let mut pinned = Vec::new();
+            for key in &keys {
+                if statement.query_row([key.0], |row| row.get::<_, bool>(0))? {
+                    pinned.push(*key);
                 }
-                Ok(pinned)
-            })
-            .await
+            }
+            Ok(pinned)
+        })
+        .await
     }
 
     async fn pinned_sessions(
@@ -99,7 +98,7 @@ impl Shelf for SqliteStore {
 
     async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError> {
         let workspace = workspace.clone();
-        self.readers
+        self
             .look_up(move |connection| {
                 let mut statement = connection.prepare_cached(&format!(
                     "SELECT {INTERACTION}, s.id, s.title FROM interactions i JOIN sessions s ON s.key = i.session

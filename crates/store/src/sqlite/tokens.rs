@@ -11,16 +11,13 @@ use crate::{NewToken, StoreError, TokenRecord, Tokens};
 impl Tokens for SqliteStore {
     async fn token(&self, sha256: &[u8; 32]) -> Result<Option<TokenRecord>, StoreError> {
         let sha256 = *sha256;
-        self.readers
-            .look_up(move |connection| {
-                Ok(connection
-                    .prepare_cached(
-                        "SELECT id, principal, workspace, created_at FROM tokens WHERE sha256 = ?1",
-                    )?
-                    .query_row([sha256.as_slice()], record)
-                    .optional()?)
-            })
-            .await
+        self.look_up(move |connection| {
+            Ok(connection
+                .prepare_cached("SELECT id, principal, workspace, created_at FROM tokens WHERE sha256 = ?1")?
+                .query_row([sha256.as_slice()], record)
+                .optional()?)
+        })
+        .await
     }
 
     async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {

@@ -147,8 +147,21 @@ impl Writer {
         }
     }
 
+    /// A look at a few rows, when nobody writes or is about to.
+    pub(super) fn look_up<T>(&self, work: impl Fn(&Connection) -> Result<T, StoreError>) -> Option<T> {
+        if self.is_busy() {
+            return None;
+        }
+        // What fails here may not fail elsewhere: this connection waits for no other process.
+        work(&*self.shared.connection.try_lock()?).ok()
+    }
+
+    fn is_busy(&self) -> bool {
+        self.shared.busy.load(Ordering::Relaxed) || self.queue.capacity() < QUEUE
+    }
+
     fn now<T>(&self, work: impl Fn(&Connection) -> Result<T, StoreError>) -> Option<Result<T, StoreError>> {
-        if self.shared.busy.load(Ordering::Relaxed) || self.queue.capacity() < QUEUE {
+        if self.is_busy() {
             return None;
         }
         let connection = self.shared.connection.try_lock()?;
