@@ -2,3 +2,4 @@
 
 pub mod answers;
 pub mod arguments;
+pub mod planted;

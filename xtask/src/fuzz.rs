@@ -1,6 +1,6 @@
-//! Coverage-guided fuzzing of everything that reads what a model or its server wrote. The targets live in `fuzz/`,
-//! outside the workspace; new findings go to the target folder, the small corpus in `fuzz/corpus` is replayed by the
-//! ordinary tests of `models` and `tools`.
+//! Coverage-guided fuzzing of everything that reads by hand what a model, its server or a client wrote. The targets live
+//! in `fuzz/`, outside the workspace; new findings go to the target folder, the small corpus in `fuzz/corpus` is replayed
+//! by the ordinary tests of `models`, `tools` and `protocol`.
 
 use std::{fs, process::Command};
 
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::{command, project::Project};
 
-const TARGETS: [&str; 6] = ["sse", "openai", "openai_responses", "anthropic", "gemini", "repair"];
+const TARGETS: [&str; 7] = ["sse", "openai", "openai_responses", "anthropic", "gemini", "repair", "planted"];
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 /// What libFuzzer needs to see: counters on every edge, and the values that are compared.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

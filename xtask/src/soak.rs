@@ -31,7 +31,7 @@ pub enum Name {
     Memory,
     /// 200 runs at once against a server that answers 429 to two thirds of its calls: all finish, in a fair order
     Scheduler,
-    /// Ten minutes of coverage-guided fuzzing for each decoder and for the JSON repair
+    /// Ten minutes of coverage-guided fuzzing for each decoder, the JSON repair and the messages a client brings along
     Fuzz,
     /// A chat with a small model that really runs on this machine
     LocalModel,

@@ -10,6 +10,7 @@ pub mod bounds;
 mod call;
 mod feed;
 pub mod lenient;
+pub mod offered;
 pub mod recorded;
 #[cfg(test)]
 pub mod sample;

@@ -37,7 +37,18 @@ pub(crate) struct Kit {
     pub(crate) finish: Option<Map<String, Value>>,
     /// Groups that the agent can put away.
     pub(crate) groups: Vec<ToolGroup>,
+    left: Mutex<Vec<Left>>,
 }
+
+/// What was left of the tools when some were put away.
+#[derive(Debug)]
+struct Left {
+    without: Vec<String>,
+    specs: Arc<[ToolSpec]>,
+}
+
+/// Choices of groups that are remembered for each kit; the oldest goes first.
+const CHOICES: usize = 8;
 
 impl Kit {
     pub(crate) fn has(&self, tool: &str) -> bool {
@@ -87,7 +98,27 @@ impl Kit {
             specs.push(inline::equip_spec(&agent.tool_groups));
         }
         let callable = callable.into_iter().map(|(name, _)| name).collect();
-        Self { specs: specs.into(), callable, finish: None, groups: agent.tool_groups.clone() }
+        let groups = agent.tool_groups.clone();
+        Self { specs: specs.into(), callable, finish: None, groups, left: Mutex::default() }
+    }
+
+    /// The tools that are left without these. Calls with the same choice share one set, so that it is written once.
+    pub(crate) fn without(&self, hidden: &[&str]) -> Arc<[ToolSpec]> {
+        if hidden.is_empty() {
+            return Arc::clone(&self.specs);
+        }
+        let mut left = self.left.lock();
+        if let Some(known) = left.iter().find(|left| left.without == hidden) {
+            return Arc::clone(&known.specs);
+        }
+        let is_left = |spec: &&ToolSpec| !hidden.contains(&spec.name.as_str());
+        let specs: Arc<[ToolSpec]> = self.specs.iter().filter(is_left).cloned().collect();
+        if left.len() == CHOICES {
+            left.remove(0);
+        }
+        let without = hidden.iter().map(|&name| name.to_owned()).collect();
+        left.push(Left { without, specs: Arc::clone(&specs) });
+        specs
     }
 
     /// The same tools, and the one that ends the work with a structured answer.
@@ -212,6 +243,26 @@ mod tests {
         assert_eq!(kit(&agent), ["time-now"], "an agent that is not available cannot be called");
         agent.allowed_sub_agents.push("research".to_owned());
         assert_eq!(kit(&agent), ["time-now", "sub-agent"]);
+    }
+
+    #[test]
+    fn the_same_choice_of_groups_is_the_same_set_of_tools() {
+        let names = ["time-now", "update-plan", "fetch-url"];
+        let spec = |name: &&str| ToolSpec {
+            name: (*name).to_owned(),
+            description: String::new(),
+            input_schema: json!({}),
+        };
+        let kit = Kit { specs: names.iter().map(spec).collect(), ..Kit::default() };
+        assert!(Arc::ptr_eq(&kit.without(&[]), &kit.specs));
+        let left = kit.without(&["update-plan"]);
+        assert_eq!(left.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["time-now", "fetch-url"]);
+        assert_eq!(kit.without(&["time-now", "update-plan"]).len(), 1);
+        assert!(Arc::ptr_eq(&kit.without(&["update-plan"]), &left));
+        for other in 0..3 * CHOICES {
+            kit.without(&[&other.to_string()]);
+            assert!(kit.left.lock().len() <= CHOICES);
+        }
     }
 
     #[test]

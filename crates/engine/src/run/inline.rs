@@ -118,7 +118,6 @@ pub(crate) fn equipped(run: &RunCtx, frame: &Frame) -> Arc<[ToolSpec]> {
         Some(chosen) => chosen.contains(&group.name),
         None => group.active,
     };
-    let hidden: Vec<&String> =
-        run.kit.groups.iter().filter(|group| !is_on(group)).flat_map(|group| &group.tools).collect();
-    run.kit.specs.iter().filter(|spec| !hidden.contains(&&spec.name)).cloned().collect()
+    let put_away = run.kit.groups.iter().filter(|group| !is_on(group)).flat_map(|group| &group.tools);
+    run.kit.without(&put_away.map(String::as_str).collect::<Vec<_>>())
 }

@@ -8,13 +8,13 @@ use std::borrow::Cow;
 
 use protocol::{ProviderMetadata, ToolSpec};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{PROVIDER, REDACTED, SIGNATURE};
 use crate::{
     attached::{self, Place, is_pdf, named_only},
     model::{AssistantContent, ModelMessage, ModelRequest, UserContent},
-    remote::{body::Writing, settings::PromptCache},
+    remote::{body::Writing, offered::Form, settings::PromptCache},
 };
 
 /// The API insists on a limit; every model that is still served allows this one.
@@ -27,13 +27,17 @@ const NOTHING: &str = "(nothing)";
 pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
     let marks = matches!(writing.prompt_cache, PromptCache::Usual | PromptCache::Marks);
     let mut messages = messages(request);
-    let mut tools: Vec<_> = request.tools.iter().map(tool).collect();
     if marks {
         mark_ends(&mut messages);
-        if let Some(tool) = tools.last_mut().filter(|_| request.system.is_empty()) {
+    }
+    let form = if marks && request.system.is_empty() { Form::AnthropicMarked } else { Form::Anthropic };
+    let tools = writing.offered.text(&request.tools, form, |specs| {
+        let mut tools: Vec<_> = specs.iter().map(tool).collect();
+        if let Some(tool) = tools.last_mut().filter(|_| form == Form::AnthropicMarked) {
             tool.cache_control = Some(CacheControl::Ephemeral);
         }
-    }
+        tools
+    })?;
     let system = (!request.system.trim().is_empty()).then(|| {
         let cache_control = marks.then_some(CacheControl::Ephemeral);
         [Block { cache_control, kind: Kind::Text { text: (&*request.system).into() } }]
@@ -43,7 +47,7 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
         max_tokens: writing.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS),
         system,
         messages,
-        tools,
+        tools: tools.as_deref(),
         output_config: request
             .answer
             .as_deref()
@@ -59,8 +63,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<[Block<'a>; 1]>,
     messages: Vec<Message<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig<'a>>,
     stream: bool,

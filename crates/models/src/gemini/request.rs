@@ -7,13 +7,13 @@ use std::borrow::Cow;
 
 use protocol::{ProviderMetadata, ToolCall, ToolSpec};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{CALL_ID, OF_TEXT, PROVIDER, SIGNATURE};
 use crate::{
     attached::{self, Place, is_image, is_pdf, named_only},
     model::{AssistantContent, ModelMessage, ModelRequest, UserContent},
-    remote::body::Writing,
+    remote::{body::Writing, offered::Form},
 };
 
 /// What stands in for a signature that this provider never gave: the call was made by another model, or refused
@@ -25,13 +25,15 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
     if needs_signatures(&writing.model) {
         contents.iter_mut().for_each(sign_first_call);
     }
-    let declarations: Vec<_> = request.tools.iter().map(declaration).collect();
+    let tools = writing.offered.text(&request.tools, Form::Gemini, |specs| {
+        [Tools { function_declarations: specs.iter().map(declaration).collect() }]
+    })?;
     let schema = request.answer.as_deref().map(|answer| &answer.schema);
     serde_json::to_vec(&Body {
         system_instruction: (!request.system.is_empty())
             .then(|| Instruction { parts: [Part::text(&*request.system)] }),
         contents,
-        tools: (!declarations.is_empty()).then_some([Tools { function_declarations: declarations }]),
+        tools: tools.as_deref(),
         generation_config: GenerationConfig {
             max_output_tokens: writing.max_output_tokens,
             response_mime_type: schema.map(|_| "application/json"),
@@ -47,7 +49,7 @@ struct Body<'a> {
     system_instruction: Option<Instruction<'a>>,
     contents: Vec<Content<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<[Tools<'a>; 1]>,
+    tools: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "GenerationConfig::is_empty")]
     generation_config: GenerationConfig<'a>,
 }

@@ -8,7 +8,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use protocol::ToolSpec;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use super::{
     calls::{EXTRA_FIELD, EXTRA_PROVIDER},
@@ -19,6 +19,7 @@ use crate::{
     model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, UserContent},
     remote::{
         body::Writing,
+        offered::Form,
         settings::{PromptCache, ReasoningReplay, WireFormat},
         text,
     },
@@ -33,7 +34,11 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
     });
     let rest = &request.messages[written.map_or(0, |written| written.messages.len())..];
     let written = written.map_or_else(Default::default, |written| written.text.as_slice());
-    let room = written.len() + request.system.len() + rest.len() * EACH + ABOUT;
+    let tools = writing
+        .offered
+        .text(&request.tools, Form::OpenAi, |specs| specs.iter().map(tool).collect::<Vec<_>>())?;
+    let tools = tools.as_deref().map_or_else(Default::default, RawValue::get);
+    let room = written.len() + request.system.len() + rest.len() * EACH + tools.len() + ABOUT;
     let mut out = Vec::with_capacity(room);
     out.extend_from_slice(br#"{"model":"#);
     serde_json::to_writer(&mut out, &writing.model)?;
@@ -64,9 +69,13 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
         out.pop();
     }
     out.extend_from_slice(b"],");
+    if !tools.is_empty() {
+        out.extend_from_slice(br#""tools":"#);
+        out.extend_from_slice(tools.as_bytes());
+        out.push(b',');
+    }
     let cache_key = request.cache_key.as_deref().filter(|_| writing.prompt_cache == PromptCache::Key);
     let settings = serde_json::to_vec(&Settings {
-        tools: request.tools.iter().map(tool).collect(),
         max_tokens: writing.max_output_tokens,
         response_format: request.answer.as_deref().map(response_format),
         prompt_cache_key: cache_key,
@@ -77,7 +86,7 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
     Ok(out)
 }
 
-/// Room for what stands beside a history and the system prompt, most of the time.
+/// Room for what stands beside a history, the system prompt and the tools, most of the time.
 const ABOUT: usize = 1 << 10;
 /// Room for a message of a history.
 const EACH: usize = 256;
@@ -128,11 +137,9 @@ fn write_message(
     }
 }
 
-/// What stands behind the model's name and the messages.
+/// What stands behind the messages and the tools.
 #[derive(Serialize)]
 struct Settings<'a> {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]

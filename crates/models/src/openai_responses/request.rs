@@ -7,22 +7,25 @@ use std::borrow::Cow;
 
 use protocol::{ProviderMetadata, ToolSpec};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use super::{ITEM_ID, PROVIDER, SEALED};
 use crate::{
     attached::{is_image, is_pdf, named_only},
     model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, UserContent},
-    remote::{body::Writing, settings::PromptCache},
+    remote::{body::Writing, offered::Form, settings::PromptCache},
 };
 
 pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
     let with_key = matches!(writing.prompt_cache, PromptCache::Usual | PromptCache::Key);
+    let tools = writing
+        .offered
+        .text(&request.tools, Form::OpenAiResponses, |specs| specs.iter().map(tool).collect::<Vec<_>>())?;
     serde_json::to_vec(&Body {
         model: &writing.model,
         instructions: &request.system,
         input: request.messages.iter().flat_map(|message| items(message)).collect(),
-        tools: request.tools.iter().map(tool).collect(),
+        tools: tools.as_deref(),
         max_output_tokens: writing.max_output_tokens,
         text: request.answer.as_deref().map(|answer| TextConfig { format: format(answer) }),
         prompt_cache_key: request.cache_key.as_deref().filter(|_| with_key),
@@ -38,8 +41,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     instructions: &'a str,
     input: Vec<Item<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Map, Value, value::RawValue};
 
-use super::settings::{ModelSettings, PromptCache, ReasoningReplay, WireFormat};
+use super::{
+    offered::Offered,
+    settings::{ModelSettings, PromptCache, ReasoningReplay, WireFormat},
+};
 use crate::{
     anthropic, gemini,
     model::{ModelMessage, ModelRequest, Written},
@@ -13,12 +16,13 @@ use crate::{
 };
 
 /// What the writers of all wire formats need to know about the model.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Writing {
     pub model: String,
     pub max_output_tokens: Option<u32>,
     pub prompt_cache: PromptCache,
     pub reasoning_replay: ReasoningReplay,
+    pub offered: Offered,
     extra: Map<String, Value>,
     params: Params,
 }
@@ -30,6 +34,7 @@ impl Writing {
             max_output_tokens: settings.max_output_tokens,
             prompt_cache: settings.prompt_cache,
             reasoning_replay: settings.reasoning_replay,
+            offered: Offered::default(),
             extra: settings.body,
             params: settings.params,
         }
