@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol::{
     MessageId, MessageRef, Part, Planted, Role, RunOptions, SessionEvent, UiMessage,
-    planted::TWICE,
+    planted::{TWICE, Unread},
     project::chat::{Reading, View},
 };
 use store::{MessageRecord, RunRecord, RunStatus, SessionRecord};
@@ -113,16 +113,15 @@ impl Actor {
         agent: Arc<AgentDefinition>,
     ) -> Result<Viewer, EngineError> {
         let Submit { message, earlier, .. } = submit;
-        let (planted, read) = earlier
-            .read(|(conversation, twice): &mut (Conversation, bool), earlier| {
-                conversation.push_planted(earlier);
-                *twice |= earlier.id == message.id.as_str();
-            })
-            .map_err(EngineError::InvalidMessage)?;
-        if read.iter().any(|(_, twice)| *twice) {
-            return Err(EngineError::InvalidMessage(TWICE.to_owned()));
+        let (planted, conversation) = if earlier.is_long() {
+            let id = message.id.clone();
+            tokio::task::spawn_blocking(move || brought(earlier, &id)).await.map_err(|_| {
+                EngineError::InvalidMessage("The earlier messages could not be read.".to_owned())
+            })?
+        } else {
+            brought(earlier, &message.id)
         }
-        let conversation = Conversation::of_planted(read.into_iter().map(|(conversation, _)| conversation));
+        .map_err(EngineError::InvalidMessage)?;
         let parent = planted.last().and_then(Planted::last).cloned().map(MessageRef::first);
         let answers = MessageRef::first(message.id.clone());
         let command = command::of(&message);
@@ -239,6 +238,18 @@ impl Actor {
             View::Continuation => viewer.beginning(run.first_seq),
         }
     }
+}
+
+/// Reads what a client brought along before its new message. The error is a sentence for the client.
+fn brought(earlier: Unread, new: &MessageId) -> Result<(Vec<Planted>, Conversation), String> {
+    let (planted, read) = earlier.read(|(conversation, twice): &mut (Conversation, bool), earlier| {
+        conversation.push_planted(earlier);
+        *twice |= earlier.id == new.as_str();
+    })?;
+    if read.iter().any(|(_, twice)| *twice) {
+        return Err(TWICE.to_owned());
+    }
+    Ok((planted, Conversation::of_planted(read.into_iter().map(|(conversation, _)| conversation))))
 }
 
 /// What makes two sendings the same message.

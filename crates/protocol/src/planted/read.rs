@@ -58,13 +58,18 @@ impl Unread {
         Self(pieces)
     }
 
+    /// Whether reading it takes longer than others on the same thread should wait.
+    pub fn is_long(&self) -> bool {
+        self.0.len() >= LONG
+    }
+
     /// Hands over each message but those of role `system`. A long history is read in two parts at the same time; what is
     /// made of each comes back in order. The error is a sentence for the client.
     pub fn read<T: Default + Send>(
         self,
         each: impl Fn(&mut T, &PlantedMessage<'_>) + Sync,
     ) -> Result<(Vec<Planted>, Vec<T>), String> {
-        let middle = if self.0.len() >= LONG { self.0.len() / 2 } else { 0 };
+        let middle = if self.is_long() { self.0.len() / 2 } else { 0 };
         let (front, back) = self.0.split_at(middle);
         if front.is_empty() {
             let Read { planted, made, .. } = read(back, &each)?;

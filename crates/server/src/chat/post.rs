@@ -1,10 +1,15 @@
 //! `POST /api/chat`: parse, then `engine.send`. Step 2 of a chat request.
 
 use axum::{Extension, body::Body, extract::State, http::HeaderMap, response::Response};
-use engine::Principal;
+use bytes::Bytes;
+use engine::{Principal, SendRequest};
+use protocol::{ErrorCode, WorkspaceId};
 
 use super::parse;
 use crate::{body, error::ApiError, sse, state::ServerState};
+
+/// A body this long is read on a thread of its own: others on this one would wait for milliseconds.
+const LONG: usize = 512 << 10;
 
 pub(crate) async fn post(
     State(state): State<ServerState>,
@@ -13,9 +18,18 @@ pub(crate) async fn post(
     body: Body,
 ) -> Result<Response, ApiError> {
     let bytes = body::read(&state.settings, &headers, body).await?;
-    let request = parse::request(&bytes, principal.workspace)?;
-    // Not held while the message is stored.
-    drop((bytes, headers));
+    drop(headers);
+    let request = request(bytes, principal.workspace).await?;
     let following = state.engine.send(request).await?;
     Ok(sse::response(&state, following))
+}
+
+/// The bytes are not held while the message is stored.
+async fn request(bytes: Bytes, workspace: WorkspaceId) -> Result<SendRequest, ApiError> {
+    if bytes.len() < LONG {
+        return parse::request(&bytes, workspace);
+    }
+    tokio::task::spawn_blocking(move || parse::request(&bytes, workspace))
+        .await
+        .map_err(|_| ApiError::new(ErrorCode::Internal, "The body could not be read."))?
 }
