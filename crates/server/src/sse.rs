@@ -66,8 +66,6 @@ impl Stream {
         match self.stage {
             Stage::Opening => {
                 self.stage = Stage::Frames;
-                // The run asks its model first.
-                tokio::task::yield_now().await;
                 Some(Bytes::from_static(OPENING))
             }
             Stage::Frames => Some(self.frames().await),
