@@ -75,6 +75,8 @@ impl SqliteStore {
 /// How many writes wait; a full queue makes the caller wait.
 const QUEUE: usize = 4096;
 const READERS: usize = 4;
+/// More than there are: none is planned twice.
+const STATEMENTS: usize = 128;
 
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(path)?;
@@ -89,7 +91,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     )?;
     // Otherwise statements are planned anew whenever a value is bound that an index might like.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
 }
 

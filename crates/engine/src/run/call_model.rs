@@ -110,7 +110,8 @@ async fn hear(
     }
 }
 
-/// A word, what the call used, and that it is over.
+/// No more than this comes at once from a model that speaks word by word: a word, what the call used, and that it is
+/// over.
 const FEW: usize = 3;
 
 async fn listen(

@@ -1,6 +1,6 @@
 //! A user's message: new, sent again, or edited; and which message an answer is made for.
 
-use std::sync::Arc;
+use std::{panic::resume_unwind, sync::Arc};
 
 use protocol::{
     MessageId, MessageRef, Part, Planted, Role, RunOptions, SessionEvent, UiMessage,
@@ -115,8 +115,10 @@ impl Actor {
         let Submit { message, earlier, .. } = submit;
         let (planted, conversation) = if earlier.is_long() {
             let id = message.id.clone();
-            tokio::task::spawn_blocking(move || brought(earlier, &id)).await.map_err(|_| {
-                EngineError::InvalidMessage("The earlier messages could not be read.".to_owned())
+            let read = tokio::task::spawn_blocking(move || brought(earlier, &id)).await;
+            read.map_err(|gone| match gone.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                Err(_) => EngineError::ShuttingDown,
             })?
         } else {
             brought(earlier, &message.id)

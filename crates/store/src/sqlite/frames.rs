@@ -22,7 +22,7 @@ impl Frames for SqliteStore {
             connection
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS}, s.id, s.key FROM frames f JOIN sessions s ON s.key = f.session
-                         WHERE f.chat = ?1 AND s.workspace = ?2"
+                     WHERE f.chat = ?1 AND s.workspace = ?2"
                 ))?
                 .query_row(params![chat.as_str(), workspace.as_str()], |row| {
                     let session = SessionId::new(row.get::<_, String>(11)?);

@@ -24,7 +24,7 @@ impl Interactions for SqliteStore {
             connection
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS}, s.id FROM interactions i JOIN sessions s ON s.key = i.session
-                         WHERE i.id = ?1 AND s.workspace = ?2"
+                     WHERE i.id = ?1 AND s.workspace = ?2"
                 ))?
                 .query_row(params![id.as_str(), workspace.as_str()], |row| {
                     let session = SessionId::new(row.get::<_, String>(11)?);
@@ -45,8 +45,8 @@ impl Interactions for SqliteStore {
         self.look_up(move |connection| {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND (i.message = ?2
-                       OR i.message IN (SELECT message FROM frames WHERE session = ?1 AND root = ?2))
-                     ORDER BY i.asked_seq"
+                   OR i.message IN (SELECT message FROM frames WHERE session = ?1 AND root = ?2))
+                 ORDER BY i.asked_seq"
             ))?;
             let rows = statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
             rows.map(|row| row?).collect()

@@ -54,7 +54,7 @@ impl Log for SqliteStore {
             let row: Option<i64> = connection
                 .prepare_cached(
                     "SELECT to_seq FROM log WHERE session = ?1 AND from_seq <= ?2
-                         ORDER BY from_seq DESC LIMIT 1",
+                     ORDER BY from_seq DESC LIMIT 1",
                 )?
                 .query_row(params![key.0, signed(seq)], |row| row.get(0))
                 .optional()?;

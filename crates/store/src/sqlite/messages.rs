@@ -15,8 +15,8 @@ impl Messages for SqliteStore {
             connection
                 .prepare_cached(
                     "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.facts
-                         FROM messages m LEFT JOIN messages p ON p.node = m.parent
-                         WHERE m.session = ?1 AND m.id = ?2 ORDER BY m.revision DESC LIMIT 1",
+                     FROM messages m LEFT JOIN messages p ON p.node = m.parent
+                     WHERE m.session = ?1 AND m.id = ?2 ORDER BY m.revision DESC LIMIT 1",
                 )?
                 .query_row(params![key.0, id.as_str()], |row| Ok(record(row)))
                 .optional()?

@@ -44,9 +44,9 @@ impl Runs for SqliteStore {
             let answer: Option<String> = connection
                 .prepare_cached(
                     "SELECT m.id FROM messages m JOIN runs r ON r.session = ?1 AND r.message = m.id
-                         WHERE m.parent = (SELECT node FROM messages
-                                           WHERE session = ?1 AND id = ?2 AND revision = ?3)
-                         ORDER BY m.node DESC LIMIT 1",
+                     WHERE m.parent = (SELECT node FROM messages
+                                       WHERE session = ?1 AND id = ?2 AND revision = ?3)
+                     ORDER BY m.node DESC LIMIT 1",
                 )?
                 .query_row(params![key.0, user.id.as_str(), user.revision], |row| row.get(0))
                 .optional()?;

@@ -98,19 +98,18 @@ impl Shelf for SqliteStore {
 
     async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError> {
         let workspace = workspace.clone();
-        self
-            .look_up(move |connection| {
-                let mut statement = connection.prepare_cached(&format!(
-                    "SELECT {INTERACTION}, s.id, s.title FROM interactions i JOIN sessions s ON s.key = i.session
-                     WHERE i.status = 'pending' AND s.workspace = ?1 ORDER BY i.asked_at, i.asked_seq LIMIT ?2"
-                ))?;
-                let rows = statement.query_map(params![workspace.as_str(), limit], |row| {
-                    let (session, title) = (SessionId::new(row.get::<_, String>(11)?), row.get(12)?);
-                    Ok(interaction(row).map(|interaction| Waiting { session, title, interaction }))
-                })?;
-                rows.map(|row| row?).collect()
-            })
-            .await
+        self.look_up(move |connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {INTERACTION}, s.id, s.title FROM interactions i JOIN sessions s ON s.key = i.session
+                 WHERE i.status = 'pending' AND s.workspace = ?1 ORDER BY i.asked_at, i.asked_seq LIMIT ?2"
+            ))?;
+            let rows = statement.query_map(params![workspace.as_str(), limit], |row| {
+                let (session, title) = (SessionId::new(row.get::<_, String>(11)?), row.get(12)?);
+                Ok(interaction(row).map(|interaction| Waiting { session, title, interaction }))
+            })?;
+            rows.map(|row| row?).collect()
+        })
+        .await
     }
 
     async fn branch_points(
