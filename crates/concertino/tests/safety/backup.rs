@@ -1,0 +1,1 @@
+//! Backup, restore, the checkpoint at shutdown, and damage in the data folder.

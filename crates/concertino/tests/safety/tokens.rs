@@ -1,0 +1,1 @@
+//! Token rotation and revocation, from the command line and in the settings.

@@ -1,0 +1,1 @@
+//! A damaged database: what is detected, named, and still works.

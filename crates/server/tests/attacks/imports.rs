@@ -1,0 +1,1 @@
+//! Imported transcripts: links, special files and texts that the API would refuse.

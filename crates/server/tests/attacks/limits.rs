@@ -1,0 +1,1 @@
+//! Clients that send slowly, read slowly, send too much or leave.

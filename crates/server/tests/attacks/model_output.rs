@@ -1,0 +1,1 @@
+//! Hostile model output: any tool call, argument or prompt, through the whole server.
