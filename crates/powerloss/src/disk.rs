@@ -1,0 +1,230 @@
+//! All files and folders of one disk, and the operations that programs do on them.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    fs, io,
+    path::Path,
+};
+
+use crate::{
+    file::{self, File},
+    folder::{self, Folder},
+};
+
+/// Number of a file or folder.
+pub type Ino = u64;
+
+/// What makes a created, renamed or removed name durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FolderSync {
+    /// Only a sync of its folder, as POSIX says.
+    #[default]
+    Required,
+    /// Any sync: it writes the journal, which holds every earlier change of names. ext4 and XFS do this.
+    Journaled,
+}
+
+/// Why an operation was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    NotFound,
+    Exists,
+    NotAFolder,
+    IsAFolder,
+    NotEmpty,
+}
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) mode: u16,
+    pub(crate) content: Content,
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    File(File),
+    Folder(Folder),
+}
+
+#[derive(Debug)]
+pub struct Disk {
+    pub(crate) nodes: BTreeMap<Ino, Node>,
+    pub(crate) folder_sync: FolderSync,
+    next_ino: Ino,
+    /// How many changes there were; each is numbered.
+    changes: u64,
+    syncs: u64,
+}
+
+impl Disk {
+    pub const ROOT: Ino = 1;
+
+    pub fn empty(folder_sync: FolderSync) -> Self {
+        let root = Node { mode: 0o755, content: Content::Folder(Folder::default()) };
+        Self::of(BTreeMap::from([(Self::ROOT, root)]), folder_sync)
+    }
+
+    /// A disk on which everything is durable.
+    pub(crate) fn of(nodes: BTreeMap<Ino, Node>, folder_sync: FolderSync) -> Self {
+        let next_ino = nodes.keys().max().map_or(Self::ROOT, |last| last + 1);
+        Self { nodes, folder_sync, next_ino, changes: 0, syncs: 0 }
+    }
+
+    /// How often a file or folder was synced.
+    pub fn syncs(&self) -> u64 {
+        self.syncs
+    }
+
+    pub fn lookup(&self, folder: Ino, name: &OsStr) -> Result<Ino, Fault> {
+        self.folder(folder)?.get(name).ok_or(Fault::NotFound)
+    }
+
+    /// Finds a file or folder by its path below the root.
+    pub fn find(&self, path: impl AsRef<Path>) -> Result<Ino, Fault> {
+        path.as_ref().iter().try_fold(Self::ROOT, |folder, name| self.lookup(folder, name))
+    }
+
+    pub fn create(&mut self, folder: Ino, name: &OsStr, mode: u16) -> Result<Ino, Fault> {
+        self.add(folder, name, Node { mode, content: Content::File(File::default()) })
+    }
+
+    pub fn make_folder(&mut self, folder: Ino, name: &OsStr, mode: u16) -> Result<Ino, Fault> {
+        self.add(folder, name, Node { mode, content: Content::Folder(Folder::default()) })
+    }
+
+    fn add(&mut self, folder: Ino, name: &OsStr, node: Node) -> Result<Ino, Fault> {
+        if self.folder(folder)?.get(name).is_some() {
+            return Err(Fault::Exists);
+        }
+        let ino = self.next_ino;
+        self.next_ino += 1;
+        self.nodes.insert(ino, node);
+        self.change_folder(folder, folder::Kind::Add { name: name.to_owned(), ino })?;
+        Ok(ino)
+    }
+
+    /// Removes the name of a file. The content stays: it may be open, or come back with a power loss.
+    pub fn unlink(&mut self, folder: Ino, name: &OsStr) -> Result<(), Fault> {
+        let ino = self.lookup(folder, name)?;
+        self.file(ino)?;
+        self.change_folder(folder, folder::Kind::Remove { name: name.to_owned() })
+    }
+
+    pub fn remove_folder(&mut self, folder: Ino, name: &OsStr) -> Result<(), Fault> {
+        let ino = self.lookup(folder, name)?;
+        if !self.folder(ino)?.names().is_empty() {
+            return Err(Fault::NotEmpty);
+        }
+        self.change_folder(folder, folder::Kind::Remove { name: name.to_owned() })
+    }
+
+    /// Between two folders a rename is two changes, of which a power loss may keep one.
+    pub fn rename(&mut self, from: (Ino, &OsStr), to: (Ino, &OsStr)) -> Result<(), Fault> {
+        let ino = self.lookup(from.0, from.1)?;
+        if let Some(Ok(replaced)) = self.folder(to.0)?.get(to.1).map(|replaced| self.folder(replaced))
+            && !replaced.names().is_empty()
+        {
+            return Err(Fault::NotEmpty);
+        }
+        if from == to {
+            return Ok(());
+        }
+        let (old, new): (OsString, OsString) = (from.1.to_owned(), to.1.to_owned());
+        if from.0 == to.0 {
+            return self.change_folder(from.0, folder::Kind::Rename { from: old, to: new, ino });
+        }
+        self.change_folder(to.0, folder::Kind::Add { name: new, ino })?;
+        self.change_folder(from.0, folder::Kind::Remove { name: old })
+    }
+
+    pub fn read(&self, ino: Ino, offset: usize, size: usize) -> Result<&[u8], Fault> {
+        Ok(self.file(ino)?.read(offset, size))
+    }
+
+    pub fn content(&self, ino: Ino) -> Result<&[u8], Fault> {
+        Ok(self.file(ino)?.content())
+    }
+
+    pub fn write(&mut self, ino: Ino, offset: usize, bytes: &[u8]) -> Result<(), Fault> {
+        self.change_file(ino, file::Kind::Write { offset, bytes: bytes.to_owned() })
+    }
+
+    pub fn set_length(&mut self, ino: Ino, length: usize) -> Result<(), Fault> {
+        self.change_file(ino, file::Kind::Length(length))
+    }
+
+    pub fn set_mode(&mut self, ino: Ino, mode: u16) -> Result<(), Fault> {
+        self.nodes.get_mut(&ino).ok_or(Fault::NotFound)?.mode = mode;
+        Ok(())
+    }
+
+    /// `fsync` or `fdatasync` of a file, or `fsync` of a folder.
+    pub fn sync(&mut self, ino: Ino) -> Result<(), Fault> {
+        self.syncs += 1;
+        if self.folder_sync == FolderSync::Journaled {
+            for node in self.nodes.values_mut() {
+                if let Content::Folder(folder) = &mut node.content {
+                    folder.sync();
+                }
+            }
+        }
+        match &mut self.nodes.get_mut(&ino).ok_or(Fault::NotFound)?.content {
+            Content::File(file) => file.sync(),
+            Content::Folder(folder) => folder.sync(),
+        }
+        Ok(())
+    }
+
+    /// Writes everything as programs see it now into an ordinary folder.
+    pub fn export(&self, to: &Path) -> io::Result<()> {
+        self.export_folder(Self::ROOT, to)
+    }
+
+    fn export_folder(&self, folder: Ino, to: &Path) -> io::Result<()> {
+        fs::create_dir_all(to)?;
+        let Some(Content::Folder(folder)) = self.nodes.get(&folder).map(|node| &node.content) else {
+            return Ok(());
+        };
+        for (name, ino) in folder.names() {
+            match self.nodes.get(ino).map(|node| &node.content) {
+                Some(Content::File(file)) => fs::write(to.join(name), file.content())?,
+                Some(Content::Folder(_)) => self.export_folder(*ino, &to.join(name))?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&self, ino: Ino) -> Result<&File, Fault> {
+        match &self.nodes.get(&ino).ok_or(Fault::NotFound)?.content {
+            Content::File(file) => Ok(file),
+            Content::Folder(_) => Err(Fault::IsAFolder),
+        }
+    }
+
+    pub(crate) fn folder(&self, ino: Ino) -> Result<&Folder, Fault> {
+        match &self.nodes.get(&ino).ok_or(Fault::NotFound)?.content {
+            Content::Folder(folder) => Ok(folder),
+            Content::File(_) => Err(Fault::NotAFolder),
+        }
+    }
+
+    fn change_file(&mut self, ino: Ino, kind: file::Kind) -> Result<(), Fault> {
+        self.changes += 1;
+        match &mut self.nodes.get_mut(&ino).ok_or(Fault::NotFound)?.content {
+            Content::File(file) => file.change(self.changes, kind),
+            Content::Folder(_) => return Err(Fault::IsAFolder),
+        }
+        Ok(())
+    }
+
+    fn change_folder(&mut self, folder: Ino, kind: folder::Kind) -> Result<(), Fault> {
+        self.changes += 1;
+        match &mut self.nodes.get_mut(&folder).ok_or(Fault::NotFound)?.content {
+            Content::Folder(folder) => folder.change(self.changes, kind),
+            Content::File(_) => return Err(Fault::NotAFolder),
+        }
+        Ok(())
+    }
+}
