@@ -14,6 +14,7 @@ use engine::{ContextSettings, agents::WorkspaceTools};
 use protocol::{WorkspaceId, wire::chat::Profile};
 use serde::Deserialize;
 use server::Auth;
+use store::Durability;
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:4860";
 /// No model reads less, in tokens.
@@ -53,6 +54,7 @@ struct File {
     max_body_bytes: Option<usize>,
     heartbeat_ms: Option<u64>,
     threads: Option<usize>,
+    durability: Option<String>,
     stream_profile: Option<String>,
     auto_title: Option<bool>,
     auto_compact: Option<bool>,
@@ -77,6 +79,8 @@ pub(crate) struct Config {
     pub(crate) heartbeat: Duration,
     /// How many threads serve; the store has its own.
     pub(crate) threads: usize,
+    /// What an acknowledged write survives.
+    pub(crate) durability: Durability,
     pub(crate) profile: Profile,
     /// Whether chats are named by their model.
     pub(crate) auto_title: bool,
@@ -182,6 +186,10 @@ impl Config {
                 Some(0) => bail!("threads must be at least 1"),
                 Some(threads) => threads,
                 None => all_but_one_core(),
+            },
+            durability: match ours("DURABILITY").or(file.durability) {
+                Some(text) => text.parse().map_err(anyhow::Error::msg)?,
+                None => Durability::default(),
             },
             profile: match ours("STREAM_PROFILE").or(file.stream_profile).as_deref() {
                 None | Some("common") => Profile::Common,
@@ -322,6 +330,19 @@ mod tests {
         assert_eq!(layer(Flags::default(), &[], "threads = 3").unwrap().threads, 3);
         let error = layer(Flags::default(), &[("CONCERTINO_THREADS", "0")], "threads = 3").unwrap_err();
         assert_eq!(error.to_string(), "threads must be at least 1");
+    }
+
+    #[test]
+    fn writes_survive_a_power_loss_unless_it_is_said_otherwise() {
+        let durability = |variables: &[(&str, &str)], file| {
+            layer(Flags::default(), variables, file).map(|config| config.durability)
+        };
+        assert_eq!(durability(&[], "").unwrap(), Durability::Power);
+        assert_eq!(durability(&[], "durability = \"process\"").unwrap(), Durability::Process);
+        let variables = [("CONCERTINO_DURABILITY", "power")];
+        assert_eq!(durability(&variables, "durability = \"process\"").unwrap(), Durability::Power);
+        let error = durability(&[("CONCERTINO_DURABILITY", "fast")], "").unwrap_err().to_string();
+        assert!(error.contains("\"power\" or \"process\""), "{error}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
+use store::{SqliteStore, make_private_folder, sync_folder};
 
 use crate::config::Config;
 
@@ -18,7 +19,7 @@ pub(crate) struct DataDir {
 impl DataDir {
     pub(crate) fn open(config: &Config) -> Result<Self> {
         let folder = config.data_dir.clone();
-        fs::create_dir_all(&folder).with_context(|| {
+        make_private_folder(&folder).with_context(|| {
             format!("cannot make the data folder {}; name another with --data-dir", folder.display())
         })?;
         restrict(&folder, 0o700)?;
@@ -32,6 +33,11 @@ impl DataDir {
 
     pub(crate) fn database(&self) -> PathBuf {
         self.folder.join("concertino.db")
+    }
+
+    /// Opens the database, with the durability that is set.
+    pub(crate) fn store(&self, config: &Config) -> Result<SqliteStore> {
+        SqliteStore::open_with(&self.database(), config.durability).context("cannot open the database")
     }
 
     /// Where the user's own agents are.
@@ -108,7 +114,8 @@ fn write_secret(path: &Path, text: &str) -> Result<()> {
     }
     let mut file = options.open(path).with_context(|| format!("cannot write {}", path.display()))?;
     writeln!(file, "{text}")?;
-    Ok(())
+    file.sync_all()?;
+    Ok(sync_folder(path.parent().unwrap_or(Path::new("")))?)
 }
 
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use protocol::{
     MessageId, MessageRef, Role, RunId, SegmentKind, SessionEvent, SessionId, Timestamp, UiMessage,
     WorkspaceId, event::LogEntry,
 };
-use store::{Append, DeltaRow, Log, Row, SessionKey, SessionTarget, SqliteStore};
+use store::{Append, DeltaRow, Durability, Log, Row, SessionKey, SessionTarget, SqliteStore};
 use tokio::runtime::Runtime;
 
 const DELTAS: u64 = 500;
@@ -26,7 +26,7 @@ struct Place {
 impl Place {
     fn new() -> Option<Self> {
         let folder = tempfile::tempdir().ok()?;
-        let store = SqliteStore::open(&folder.path().join("bench.db")).ok()?;
+        let store = SqliteStore::open_with(&folder.path().join("bench.db"), Durability::Process).ok()?;
         Some(Self { runtime: Runtime::new().ok()?, store, _folder: folder, made: 0 })
     }
 

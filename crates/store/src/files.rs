@@ -13,6 +13,8 @@ use std::{
 use parking_lot::Mutex;
 use protocol::{ArtifactId, WorkspaceId};
 
+use crate::durability::{make_private_folder, sync_folder};
+
 pub(crate) struct Files {
     root: PathBuf,
     /// What this process wrote, until what others left has been swept.
@@ -27,8 +29,8 @@ impl Files {
     /// When this returns, the file survives a crash.
     pub(crate) fn put(&self, workspace: &WorkspaceId, id: &ArtifactId, bytes: &[u8]) -> io::Result<()> {
         let folder = self.folder(workspace);
-        make_private(&self.root)?;
-        make_private(&folder)?;
+        make_private_folder(&self.root)?;
+        make_private_folder(&folder)?;
         let path = folder.join(file_name(id)?);
         if let Some(fresh) = self.fresh.lock().as_mut() {
             fresh.insert(id.clone());
@@ -40,7 +42,7 @@ impl Files {
             drop(fs::remove_file(&beside));
             return Err(error);
         }
-        File::open(&folder)?.sync_all()
+        sync_folder(&folder)
     }
 
     pub(crate) fn open(&self, workspace: &WorkspaceId, id: &ArtifactId) -> io::Result<File> {
@@ -105,21 +107,6 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = options.open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
-}
-
-fn make_private(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
-    match folder.parent() {
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => Ok(()),
-    }
 }
 
 /// What lies in a folder; nothing when there is no such folder.

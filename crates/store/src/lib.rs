@@ -3,6 +3,7 @@
 //! The engine appends events; every table is a fold over them, applied in the same transaction
 //! (`sqlite/apply.rs`). Nothing else writes a message or a run.
 
+mod durability;
 mod files;
 pub mod record;
 pub mod row;
@@ -10,6 +11,7 @@ pub mod sqlite;
 pub mod store;
 pub mod usage;
 
+pub use durability::{Durability, make_private_folder, sync_folder};
 pub use record::{
     Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, FrameStatus, MessageRecord, NewToken,
     PrefaceRecord, QueuedMessage, RunRecord, RunStatus, SessionKey, SessionPage, SessionRecord,

@@ -28,7 +28,7 @@ use std::{
 
 use rusqlite::{Connection, config::DbConfig};
 
-use crate::{StoreError, files::Files};
+use crate::{Durability, StoreError, durability::sync_folder, files::Files};
 use reader::Readers;
 use writer::Writer;
 
@@ -42,12 +42,20 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens or creates the database; brings its schema up to date, after a backup. Files lie in a folder beside it.
+    /// Opens or creates the database so that acknowledged writes survive a power loss; see [`Self::open_with`].
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_with(path, Durability::default())
+    }
+
+    /// Opens or creates the database; brings its schema up to date, after a backup. Files lie in a folder beside it.
+    pub fn open_with(path: &Path, durability: Durability) -> Result<Self, StoreError> {
         let mut connection = connect(path)?;
+        connection.execute_batch(synchronous(durability))?;
         migrate::migrate(&mut connection, path)?;
+        // SQLite syncs the database and the folder of its log, but not the name of a new database.
+        sync_folder(path.parent().unwrap_or(Path::new("")))?;
         let readers = Readers::new(path)?;
-        let writer = Writer::start(connection, path)?;
+        let writer = Writer::start(connection, path, durability)?;
         let files = Arc::new(Files::new(path.with_file_name("artifacts")));
         Ok(Self { writer, readers, files, next_key: AtomicI64::new(1) })
     }
@@ -83,6 +91,8 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     connection.execute_batch(
         "PRAGMA journal_mode = WAL;
          PRAGMA synchronous = NORMAL;
+         PRAGMA fullfsync = ON;
+         PRAGMA checkpoint_fullfsync = ON;
          PRAGMA busy_timeout = 5000;
          PRAGMA temp_store = MEMORY;
          PRAGMA cache_size = -2048;
@@ -93,6 +103,15 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
+}
+
+/// What a commit with this durability needs. With NORMAL the write-ahead log is synced before it is copied into the
+/// database, so that the database stays sound; with FULL it is also synced at every commit.
+fn synchronous(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Power => "PRAGMA synchronous = FULL",
+        Durability::Process => "PRAGMA synchronous = NORMAL",
+    }
 }
 
 impl From<rusqlite::Error> for StoreError {

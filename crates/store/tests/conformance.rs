@@ -16,7 +16,7 @@ mod script;
 use std::{io::Read, path::Path, sync::Arc};
 
 use protocol::event::LogEntry;
-use store::{Append, Row, SessionTarget, SqliteStore, Store};
+use store::{Append, Durability, Row, SessionTarget, SqliteStore, Store};
 use tempfile::TempDir;
 
 /// Where a store lives; opening it again finds what was stored.
@@ -50,7 +50,7 @@ macro_rules! conformance {
 }
 
 fn sqlite_at(folder: &Path) -> Arc<dyn Store> {
-    Arc::new(SqliteStore::open(&folder.join("test.db")).unwrap())
+    Arc::new(SqliteStore::open_with(&folder.join("test.db"), Durability::Process).unwrap())
 }
 
 macro_rules! all_cases {

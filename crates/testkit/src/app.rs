@@ -8,7 +8,7 @@ use models::{Catalog, Model, Scripted, scripted::Reply};
 use protocol::{Clock, LogEntry, PrincipalId, SessionId, WorkspaceId, wire::chat::Profile};
 use server::{Auth, ServerSettings, ServerState};
 use sha2::{Digest, Sha256};
-use store::{FrameRecord, Frames, Log, NewToken, SessionRecord, Sessions, SqliteStore, Tokens};
+use store::{Durability, FrameRecord, Frames, Log, NewToken, SessionRecord, Sessions, SqliteStore, Tokens};
 use tempfile::TempDir;
 use tools::{AnyTool, Group, Limits, Registry};
 
@@ -162,7 +162,9 @@ impl TestApp {
         catalog: Option<Arc<Catalog>>,
         folder: TempDir,
     ) -> Self {
-        let store = Arc::new(SqliteStore::open(&folder.path().join("concertino.db")).unwrap());
+        // Tests end processes, not the power: they need not wait for the disk.
+        let database = folder.path().join("concertino.db");
+        let store = Arc::new(SqliteStore::open_with(&database, Durability::Process).unwrap());
         let mut tools = Registry::builtin(&Group::ALL).unwrap();
         for tool in &setup.tools {
             tools.register(Arc::clone(tool)).unwrap();

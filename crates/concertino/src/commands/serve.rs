@@ -7,7 +7,7 @@ use engine::{SystemClock, transcript::Mirror};
 use models::{Catalog, catalog::Standing};
 use protocol::{Clock, PrincipalId, WorkspaceId};
 use server::{Auth, ServerSettings, ServerState};
-use store::{NewToken, SqliteStore, Store, Tokens};
+use store::{NewToken, Store, Tokens};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -24,8 +24,7 @@ const GRACE: Duration = Duration::from_secs(3);
 pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let data = DataDir::open(config)?;
     let _lock = data.lock()?;
-    let store: Arc<dyn Store> =
-        Arc::new(SqliteStore::open(&data.database()).context("cannot open the database")?);
+    let store: Arc<dyn Store> = Arc::new(data.store(config)?);
     let token = data.token(config)?;
     remember(&*store, &token).await?;
     let catalog = Arc::new(model_choice::catalog(&config.model, &data.providers())?);

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use engine::SystemClock;
 use protocol::{Clock, PrincipalId, WorkspaceId};
-use store::{NewToken, SqliteStore, Tokens};
+use store::{NewToken, Tokens};
 
 use crate::{
     config::Config,
@@ -31,7 +31,7 @@ pub(crate) enum TokenCommand {
 }
 
 pub(crate) async fn token(config: &Config, command: TokenCommand) -> Result<ExitCode> {
-    let store = SqliteStore::open(&DataDir::open(config)?.database())?;
+    let store = DataDir::open(config)?.store(config)?;
     match command {
         TokenCommand::Add { workspace, name } => {
             let token = new_token()?;

@@ -9,7 +9,7 @@ use engine::{
     transcript::{self, Import, Summary},
 };
 use protocol::{SessionId, WorkspaceId};
-use store::{SqliteStore, Store};
+use store::Store;
 
 use crate::{config::Config, data_dir::DataDir};
 
@@ -59,8 +59,7 @@ pub(crate) async fn import(config: &Config, arguments: ImportArguments) -> Resul
 }
 
 fn open(config: &Config) -> Result<Arc<dyn Store>> {
-    let store = SqliteStore::open(&DataDir::open(config)?.database()).context("cannot open the database")?;
-    Ok(Arc::new(store))
+    Ok(Arc::new(DataDir::open(config)?.store(config)?))
 }
 
 fn tell(summary: &Summary) -> String {

@@ -12,7 +12,6 @@ use protocol::{
     SessionId, WorkspaceId,
     wire::usage::{GroupBy, Spent, SpentGroup, UsageReport},
 };
-use store::SqliteStore;
 
 use super::chat::{text, zone};
 use crate::{config::Config, data_dir::DataDir};
@@ -42,7 +41,7 @@ pub(crate) struct UsageArguments {
 }
 
 pub(crate) async fn usage(config: &Config, arguments: UsageArguments) -> Result<ExitCode> {
-    let store = SqliteStore::open(&DataDir::open(config)?.database())?;
+    let store = DataDir::open(config)?.store(config)?;
     let workspace = WorkspaceId::from_outside(&arguments.workspace).context("the workspace")?;
     let session = arguments.session.as_deref().map(SessionId::from_outside).transpose();
     let request = UsageRequest {

@@ -19,9 +19,18 @@ impl Log for SqliteStore {
         // Everything that can be done before the one writer thread is done before it.
         let text = Text::of(&append, &row::bodies(&append.rows))?;
         let next = self.next_key.load(Ordering::Relaxed);
-        let brief = text.bytes() <= BRIEF && append.rows.iter().any(is_awaited);
+        let has_boundary = append.rows.iter().any(is_boundary);
+        // The mark must last as well: a number is never given twice.
+        let relaxed = !has_boundary && append.high_water.is_none();
+        let brief = has_boundary && text.bytes() <= BRIEF;
         let work = move |connection: &Connection| write(connection, next, &append, &text);
-        let key = if brief { self.writer.write_briefly(work).await } else { self.writer.write(work).await }?;
+        let key = if brief {
+            self.writer.write_briefly(work).await?
+        } else if relaxed {
+            self.writer.write_relaxed(work).await?
+        } else {
+            self.writer.write(work).await?
+        };
         self.note_key(key);
         Ok(key)
     }
@@ -84,8 +93,8 @@ impl Log for SqliteStore {
 /// About as much text is written within a fraction of a millisecond.
 const BRIEF: usize = 64 * 1024;
 
-/// Whether somebody must not see it before it is stored. What nobody waits for comes from many sessions at once.
-fn is_awaited(row: &Row) -> bool {
+/// Whether it must be stored before anybody sees it.
+fn is_boundary(row: &Row) -> bool {
     matches!(row, Row::Event(entry) if entry.event.is_boundary())
 }
 

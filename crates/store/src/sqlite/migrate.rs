@@ -1,10 +1,10 @@
 //! Forward-only migrations: numbered SQL files, `user_version` as the mark, a backup before each upgrade.
 
-use std::path::Path;
+use std::{fs::File, path::Path};
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::StoreError;
+use crate::{StoreError, durability::sync_folder};
 
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_sessions.sql"),
@@ -56,6 +56,8 @@ fn back_up(connection: &Connection, path: &Path, version: usize) -> Result<(), S
     let backup = path.with_file_name(name);
     if !backup.exists() {
         connection.execute("VACUUM INTO ?1", [backup.to_string_lossy()])?;
+        File::open(&backup)?.sync_all()?;
+        sync_folder(path.parent().unwrap_or(Path::new("")))?;
     }
     Ok(())
 }

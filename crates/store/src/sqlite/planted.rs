@@ -31,8 +31,10 @@ impl SqliteStore {
                 let some: Vec<_> = messages.by_ref().take(AT_ONCE).collect();
                 let (from, count) = (done, some.len());
                 let is_last = from + count == total;
-                let ours =
-                    self.writer.write(move |connection| give_rows(connection, key, at, from, &some, is_last));
+                // The log has them all: rows that are lost are made again.
+                let ours = self
+                    .writer
+                    .write_relaxed(move |connection| give_rows(connection, key, at, from, &some, is_last));
                 if !ours.await? || is_last {
                     // Done, or somebody else is at it as well: look again.
                     break;
