@@ -20,6 +20,8 @@ mod follow;
 mod http;
 #[path = "crash/load.rs"]
 mod load;
+#[path = "crash/moment.rs"]
+mod moment;
 #[path = "crash/process.rs"]
 #[allow(dead_code, reason = "other tests need the rest of it")]
 mod process;
@@ -36,6 +38,7 @@ use audit::Audit;
 use client::Client;
 use dice::Dice;
 use load::Kind;
+use moment::wait_for_the_moment;
 use process::Process;
 use queue::Impatient;
 use testkit::upstream::Upstream;
@@ -102,20 +105,6 @@ async fn nothing_that_was_seen_is_lost_whenever_the_server_is_killed() {
     }
     world.count("model calls", upstream.calls() as u64);
     conclude(&world, &process, seed, kills);
-}
-
-/// Any time, soon after the start, or right when a client has got something that must not be lost.
-async fn wait_for_the_moment(world: &World, dice: &mut Dice) {
-    let (soon, later) = (dice.between(0, 20), dice.between(20, 400));
-    match dice.between(0, 3) {
-        0 => sleep(Duration::from_millis(soon)).await,
-        1 => {
-            let boundaries = world.boundaries(dice.between(1, 15));
-            // Not all clients may be in a turn.
-            timeout(Duration::from_millis(400), boundaries).await.unwrap_or_default();
-        }
-        _ => sleep(Duration::from_millis(later)).await,
-    }
 }
 
 /// Everybody finishes the turn at hand; then everything is looked at.

@@ -7,7 +7,9 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use protocol::{MessageFold, MessageId, SessionEvent, SessionId, UiMessage, WorkspaceId, event::LogEntry};
+use protocol::{
+    MessageFold, MessageId, Seq, SessionEvent, SessionId, UiMessage, WorkspaceId, event::LogEntry,
+};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use store::{Log, Sessions, SqliteStore};
@@ -94,9 +96,7 @@ impl Audit {
     /// What a client saw is in the log, under the number it saw.
     fn boundaries(&self, session: &str, log: &[LogEntry], told: &[Told]) {
         for told in told {
-            let entry = log.binary_search_by_key(&told.seq, |entry| entry.seq).ok().map(|place| &log[place]);
-            let chunk = entry.and_then(|entry| protocol::project::chat::chunk_of(&entry.event));
-            let kept = chunk.and_then(|chunk| serde_json::to_string(&chunk).ok());
+            let kept = kept_as(log, told.seq);
             if kept.as_deref() != Some(told.json.as_str()) {
                 let (seq, json) = (told.seq, &told.json);
                 self.world.wrong(format!("{session}: {seq} was told as {json} and is kept as {kept:?}"));
@@ -201,7 +201,15 @@ fn read_only(database: &Path) -> Connection {
     connection
 }
 
-async fn log(store: &SqliteStore, session: &str) -> Option<Vec<LogEntry>> {
+/// The chunk that a client gets for the event with this number.
+pub fn kept_as(log: &[LogEntry], seq: Seq) -> Option<String> {
+    let place = log.binary_search_by_key(&seq, |entry| entry.seq).ok()?;
+    let chunk = protocol::project::chat::chunk_of(&log[place].event)?;
+    serde_json::to_string(&chunk).ok()
+}
+
+/// Everything a session wrote; `None` when it is not stored.
+pub async fn log(store: &SqliteStore, session: &str) -> Option<Vec<LogEntry>> {
     let workspace = WorkspaceId::default_workspace();
     let record = store.session(&workspace, &SessionId::new(session)).await.unwrap()?;
     let mut entries: Vec<LogEntry> = Vec::new();
