@@ -1,9 +1,13 @@
 //! The comparison with other servers, when the shared harness lies beside the repository. It builds and installs its own
 //! parts, in a copy under the target folder.
 
-use std::process::Command;
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use clap::Args;
 
 use crate::{
     command::{self, cargo},
@@ -22,7 +26,18 @@ pub fn smoke(project: &Project) -> Result<()> {
     steps.conclude(outcome)
 }
 
-pub fn run(project: &Project, arguments: &[String]) -> Result<()> {
+/// What is measured in turn with the release build, in the same run.
+#[derive(Args)]
+pub struct Beside {
+    /// Another build, as `old`: its release binary
+    #[arg(long, value_name = "BINARY")]
+    against: Option<PathBuf>,
+    /// The release build again with `durability = "power"`, as `power`; otherwise it is `process`, which is what the peers do
+    #[arg(long)]
+    power: bool,
+}
+
+pub fn run(project: &Project, beside: &Beside, arguments: &[String]) -> Result<()> {
     let Some(harness) = project.shared("bench") else {
         bail!(
             "the harness is not here: put the shared material, with its `bench` folder, beside this repository as ../shared"
@@ -32,10 +47,27 @@ pub fn run(project: &Project, arguments: &[String]) -> Result<()> {
     let binary = project.target.join("release/concertino");
     let copy = project.target.join("bench");
     mirror(&harness, &copy, &|name| !matches!(name, "node_modules" | "target" | ".venv"))?;
-    let server = format!(
-        "concertino=env CONCERTINO_LISTEN=127.0.0.1:{{port}} CONCERTINO_DATA_DIR={{dir}} CONCERTINO_AUTH=off \
-         CONCERTINO_AUTO_TITLE=off CONCERTINO_ENABLE=bench {} serve",
+    let mut servers = vec![server("concertino", "process", &binary)];
+    if let Some(old) = &beside.against {
+        let old = old.canonicalize().with_context(|| format!("there is no binary {}", old.display()))?;
+        servers.push(server("old", "process", &old));
+    }
+    if beside.power {
+        servers.push(server("power", "power", &binary));
+    }
+    let mut harness = Command::new("./run.sh");
+    harness.current_dir(&copy);
+    for server in &servers {
+        harness.args(["--spawn", server]);
+    }
+    command::run(harness.args(arguments))
+}
+
+/// A build as the harness starts it, under a name. One that does not know the durability yet passes over it.
+fn server(name: &str, durability: &str, binary: &Path) -> String {
+    format!(
+        "{name}=env CONCERTINO_LISTEN=127.0.0.1:{{port}} CONCERTINO_DATA_DIR={{dir}} CONCERTINO_AUTH=off \
+         CONCERTINO_AUTO_TITLE=off CONCERTINO_ENABLE=bench CONCERTINO_DURABILITY={durability} {} serve",
         binary.display()
-    );
-    command::run(Command::new("./run.sh").current_dir(&copy).args(["--spawn", &server]).args(arguments))
+    )
 }

@@ -53,6 +53,8 @@ enum Task {
         /// Only a short look at our own bound: text and tool turns beside a proxy that forwards bytes
         #[arg(long)]
         smoke: bool,
+        #[command(flatten)]
+        beside: bench::Beside,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -90,7 +92,7 @@ fn run(task: Task) -> Result<()> {
         Task::Web { check: false } => web::build(&Project::find()?),
         Task::Web { check: true } => check_web(&Project::find()?),
         Task::Bench { smoke: true, .. } => bench::smoke(&Project::find()?),
-        Task::Bench { arguments, .. } => bench::run(&Project::find()?, &arguments),
+        Task::Bench { beside, arguments, .. } => bench::run(&Project::find()?, &beside, &arguments),
         Task::List => {
             Arguments::command().print_long_help()?;
             Ok(())

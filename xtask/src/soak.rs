@@ -27,8 +27,10 @@ pub enum Name {
     Agents,
     /// 10,000 messages beside 10, 10,000 sessions beside 100: the same cost
     Flat,
-    /// Slow readers, 10,000 idle sessions, 5,000 live streams: what the server holds
+    /// Slow readers, 10,000 idle sessions, 5,000 live streams, an answer of 20 MiB: what the server holds
     Memory,
+    /// Half an hour of chats that are made, used and deleted: memory and files stay what they were
+    Churn,
     /// 200 runs at once against a server that answers 429 to two thirds of its calls: all finish, in a fair order
     Scheduler,
     /// Ten minutes of coverage-guided fuzzing for each decoder, the JSON repair and the messages a client brings along
@@ -117,7 +119,15 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Memory => steps.run("memory", |notes| {
-            rust_tests::run_counted(release_test(project, "memory").env("MEMORY_LONG", "1"), notes)
+            rust_tests::run_counted(release_test(project, "memory").env("MEMORY_LONG", "1"), notes)?;
+            let mut heap = cargo(project);
+            heap.args(["test", "--package", "server", "--test", "run_heap", "--", "--nocapture"]);
+            rust_tests::run_counted(heap.env("RUN_HEAP_MIB", "20"), notes)
+        }),
+        Name::Churn => steps.run("churn", |notes| {
+            let mut tests = release_test(project, "churn");
+            tests.env("CHURN_SECONDS", std::env::var("CHURN_SECONDS").unwrap_or_else(|_| "1800".to_owned()));
+            rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Scheduler => steps.run("scheduler", |notes| {
             let mut tests = cargo(project);

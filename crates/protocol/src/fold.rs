@@ -97,7 +97,7 @@ impl MessageFold {
                     .parts
                     .push(Part::Text { text: String::new(), state: Some(TextState::Streaming) });
             }
-            Chunk::TextDelta { id, delta } => self.open_text_part(id, "text-delta")?.0.push_str(delta),
+            Chunk::TextDelta { id, delta } => push(self.open_text_part(id, "text-delta")?.0, delta),
             Chunk::TextEnd { id } => {
                 *self.open_text_part(id, "text-end")?.1 = Some(TextState::Done);
                 self.open_text.retain(|(open, _)| open != id);
@@ -112,7 +112,7 @@ impl MessageFold {
                 });
             }
             Chunk::ReasoningDelta { id, delta } => {
-                self.open_reasoning_part(id, "reasoning-delta")?.text.push_str(delta);
+                push(self.open_reasoning_part(id, "reasoning-delta")?.text, delta);
             }
             Chunk::ReasoningEnd { id, provider_metadata } => {
                 let part = self.open_reasoning_part(id, "reasoning-end")?;
@@ -126,7 +126,7 @@ impl MessageFold {
             }
             Chunk::ToolInputDelta { tool_call_id, input_text_delta } => {
                 match self.tool(tool_call_id).map(|tool| &mut tool.state) {
-                    Some(ToolState::InputStreaming { raw }) => raw.push_str(input_text_delta),
+                    Some(ToolState::InputStreaming { raw }) => push(raw, input_text_delta),
                     _ => return Err(FoldError::NotOpen("tool-input-delta", tool_call_id.to_string())),
                 }
             }
@@ -303,6 +303,18 @@ struct OpenReasoning<'a> {
     text: &'a mut String,
     state: &'a mut Option<TextState>,
     provider: &'a mut Option<ProviderMetadata>,
+}
+
+/// A text of this many bytes grows by a quarter at a time.
+const LONG: usize = 1 << 20;
+
+/// Adds to a text. A vector that grows doubles, and half of it may stay empty: nothing for a short text, as much as the
+/// whole answer again for a long one.
+fn push(text: &mut String, delta: &str) {
+    if text.len() >= LONG && text.capacity() - text.len() < delta.len() {
+        text.reserve_exact(delta.len().max(text.len() / 4));
+    }
+    text.push_str(delta);
 }
 
 /// What a later chunk leaves out stays.

@@ -52,6 +52,9 @@ struct Book {
     results: Mutex<BTreeMap<String, BTreeSet<String>>>,
     /// How often a step was begun, for what goes wrong only the first few times.
     attempts: Mutex<HashMap<(String, usize), u32>>,
+    /// Keeps nothing of a call: for tests so long that what is kept would fill the memory. What goes wrong only the
+    /// first few times then always does.
+    forgetful: bool,
     /// The body of every call, for tests that look at bytes.
     bodies: Option<Mutex<Vec<String>>>,
     /// How many tokens it can read; then it counts them, and refuses what is longer.
@@ -74,6 +77,11 @@ pub enum Summaries {
 impl Upstream {
     pub async fn start() -> Self {
         Self::with(Book::default()).await
+    }
+
+    /// One that keeps nothing, however long it runs.
+    pub async fn forgetful() -> Self {
+        Self::with(Book { forgetful: true, ..Book::default() }).await
     }
 
     /// One that keeps the body of every call.
@@ -135,6 +143,9 @@ impl Upstream {
 impl Book {
     /// How often this step was begun before.
     fn attempt(&self, script: &str, step: usize) -> u32 {
+        if self.forgetful {
+            return 0;
+        }
         let mut attempts = self.attempts.lock();
         let attempt = attempts.entry((script.to_owned(), step)).or_default();
         *attempt += 1;
@@ -142,6 +153,9 @@ impl Book {
     }
 
     fn remember(&self, results: Vec<(String, String)>) {
+        if self.forgetful {
+            return;
+        }
         let mut all = self.results.lock();
         for (call, text) in results {
             all.entry(call).or_default().insert(text);

@@ -90,13 +90,6 @@ impl Stream {
         }
     }
 
-    /// Reads on until so much has come in all.
-    pub async fn until_bytes(&mut self, bytes: usize) {
-        while self.bytes < bytes {
-            self.bytes += self.response.chunk().await.unwrap().unwrap().len();
-        }
-    }
-
     /// Reads to the end and gives how much it was; the end must be a proper one.
     pub async fn end(mut self) -> usize {
         while let Some(piece) = self.response.chunk().await.unwrap() {

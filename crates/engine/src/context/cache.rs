@@ -66,6 +66,12 @@ impl Histories {
         history
     }
 
+    /// The session was deleted: nothing of it stays in memory.
+    pub(crate) fn forget(&self, key: SessionKey) {
+        let gone = self.kept.lock().forget(key);
+        free(gone.into_iter().collect());
+    }
+
     fn recall(&self, key: SessionKey) -> Option<(MessageRef, History)> {
         let mut kept = self.kept.lock();
         kept.uses += 1;
@@ -93,14 +99,18 @@ impl Histories {
         kept.bytes += bytes;
         kept.sessions.insert(key, Entry { leaf: leaf.clone(), history: Arc::clone(history), bytes, used });
         drop(kept);
-        // Thousands of messages take milliseconds to free; nobody waits for that.
-        if gone.iter().any(|entry| entry.bytes > SLOW_TO_FREE) {
-            drop(tokio::task::spawn_blocking(move || drop(gone)));
-        }
+        free(gone);
     }
 
     pub(crate) fn bytes(&self) -> usize {
         self.kept.lock().bytes
+    }
+}
+
+/// Thousands of messages take milliseconds to free; nobody waits for that.
+fn free(gone: Vec<Entry>) {
+    if gone.iter().any(|entry| entry.bytes > SLOW_TO_FREE) {
+        drop(tokio::task::spawn_blocking(move || drop(gone)));
     }
 }
 

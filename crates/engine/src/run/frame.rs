@@ -96,6 +96,11 @@ impl Frame {
         self.fold.message()
     }
 
+    /// The message, when nothing more will be written into it.
+    pub(crate) fn into_message(self) -> UiMessage {
+        self.fold.into_message()
+    }
+
     /// Whether the newest step has said something to the person.
     pub(crate) fn has_text_in_step(&self) -> bool {
         let parts = self.message().parts.iter().rev().take_while(|part| !matches!(part, Part::StepStart));

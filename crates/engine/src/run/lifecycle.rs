@@ -73,7 +73,7 @@ pub(crate) async fn run(
             End::Failed(ErrorCode::Internal, INTERNAL.to_owned())
         }
     };
-    match finish(&run, &mut writer, &mut frame, end).await {
+    match finish(&run, &mut writer, frame, end).await {
         Ok(()) => Left { writer, answers: mail.answers },
         Err(stop) => give_up(writer, mail.answers, &stop),
     }
@@ -149,13 +149,14 @@ async fn park(
     Ok(())
 }
 
-async fn finish(run: &RunCtx, writer: &mut LogWriter, frame: &mut Frame, end: End) -> Result<(), RunStop> {
+/// The frame goes into its message: a long answer is not copied to be stored.
+async fn finish(run: &RunCtx, writer: &mut LogWriter, mut frame: Frame, end: End) -> Result<(), RunStop> {
     let mut events = Vec::new();
     let mut messages = Vec::with_capacity(1);
     for mut orphan in run.tree.take_orphans() {
         orphan.close(FrameEnd::Cancelled)?;
         events.extend(orphan.take());
-        messages.push(orphan.message().clone());
+        messages.push(orphan.into_message());
     }
     let run_end = match end {
         End::Finished(reason) => frame.close(FrameEnd::Finished { reason }).map(|()| RunEnd::Finished),
@@ -168,7 +169,7 @@ async fn finish(run: &RunCtx, writer: &mut LogWriter, frame: &mut Frame, end: En
         message: frame.message().id.clone(),
         end: run_end,
     });
-    messages.push(frame.message().clone());
+    messages.push(frame.into_message());
     let _place = run.parts.door.pass(run.parts.sessions.count()).await;
     writer.append(events, messages).await?;
     Ok(())

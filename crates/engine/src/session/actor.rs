@@ -451,7 +451,9 @@ impl Actor {
             self.run_ended(left).await;
         }
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
-        Ok(self.parts.store.delete_session(record.key).await?)
+        self.parts.store.delete_session(record.key).await?;
+        self.parts.histories.forget(record.key);
+        Ok(())
     }
 }
 

@@ -1,9 +1,12 @@
 //! The log itself: append with all it means, read from any number.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    io,
+    sync::{Arc, atomic::Ordering},
+};
 
 use async_trait::async_trait;
-use protocol::{MessageId, Seq, Timestamp, UiMessage, event::LogEntry};
+use protocol::{MessageId, Part, Seq, Timestamp, UiMessage, event::LogEntry};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
@@ -121,7 +124,7 @@ impl Text {
                 bodies.push(Body { from, to, at, text: row::encode(rows)? });
             }
         }
-        let message = |message: &UiMessage| Ok((message.id.clone(), json(message)?));
+        let message = |message: &UiMessage| Ok((message.id.clone(), body(message)?));
         let messages = append.messages.iter().map(message).collect::<Result<_, StoreError>>()?;
         Ok(Self { bodies, messages })
     }
@@ -129,6 +132,41 @@ impl Text {
     fn bytes(&self) -> usize {
         let bodies: usize = self.bodies.iter().map(|body| body.text.len()).sum();
         bodies + self.messages.iter().map(|(_, text)| text.len()).sum::<usize>()
+    }
+}
+
+/// A message of this many bytes of text is measured before it is written.
+const LONG: usize = 64 * 1024;
+
+/// A message as it is stored. A buffer that grows doubles: for a long message that would be its size again, so its length
+/// is counted first.
+fn body(message: &UiMessage) -> Result<String, StoreError> {
+    let text = |part: &Part| match part {
+        Part::Text { text, .. } | Part::Reasoning { text, .. } => text.len(),
+        _ => 0,
+    };
+    if message.parts.iter().map(text).sum::<usize>() < LONG {
+        return json(message);
+    }
+    let damaged = |error: serde_json::Error| StoreError::Corrupt(error.to_string());
+    let mut length = Length(0);
+    serde_json::to_writer(&mut length, message).map_err(damaged)?;
+    let mut out = Vec::with_capacity(length.0);
+    serde_json::to_writer(&mut out, message).map_err(damaged)?;
+    String::from_utf8(out).map_err(|error| StoreError::Corrupt(error.to_string()))
+}
+
+/// Counts what is written and keeps nothing.
+struct Length(usize);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
