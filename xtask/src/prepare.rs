@@ -53,7 +53,7 @@ fn missing_packages() -> Vec<&'static str> {
     missing
 }
 
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     command::output_of(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }
 

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::{
     command::{self, Echo, Said, cargo},
     node::Node,
+    prepare,
     project::Project,
     python,
     steps::Notes,
@@ -33,6 +34,9 @@ pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<
         Ok(bin) => drop(tests.env("CONCERTINO_TEST_LITELLM", bin.join("litellm"))),
         Err(error) => notes.skip(&format!("the adapters against LiteLLM's proxy: {error:#}")),
     }
+    if !can_mount() {
+        notes.skip("power losses: they need /dev/fuse, and root or fusermount3 of the package fuse3");
+    }
     let outcome = run_counted(&mut tests, notes);
     show_report(&report, notes)?;
     outcome?;
@@ -40,6 +44,12 @@ pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<
         run_counted(cargo(project).args(["test", "--workspace", "--doc"]), notes)?;
     }
     Ok(())
+}
+
+/// Whether the tests of power losses can mount their file system; they skip themselves where they cannot.
+fn can_mount() -> bool {
+    let device = fs::OpenOptions::new().read(true).write(true).open("/dev/fuse");
+    device.is_ok() && (prepare::is_root() || command::answers("fusermount3"))
 }
 
 /// Runs a test command; its tests count in the summary.

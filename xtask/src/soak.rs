@@ -18,6 +18,8 @@ pub enum Name {
     Conformance,
     /// 500 times kill -9 at any moment, under a mixed load: nothing that was seen is lost
     Crash,
+    /// 100 power losses under a mixed load, on a disk that drops unsynced writes: nothing that was acknowledged is lost
+    Power,
     /// Every store call failing once, at random and for long; upstreams that cut at every byte
     Faults,
     /// A run dropped and resumed at every event, by our fold and by the real clients
@@ -80,6 +82,13 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
         Name::Crash => steps.run("crash", |notes| {
             let mut tests = release_test(project, "crash");
             tests.env("CRASH_KILLS", std::env::var("CRASH_KILLS").unwrap_or_else(|_| "500".to_owned()));
+            rust_tests::run_counted(&mut tests, notes)
+        }),
+        Name::Power => steps.run("power", |notes| {
+            let mut tests = release_test(project, "power");
+            for (name, otherwise) in [("POWER_LOSSES", "100"), ("POWER_PROOFS", "20")] {
+                tests.env(name, std::env::var(name).unwrap_or_else(|_| otherwise.to_owned()));
+            }
             rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Faults => steps.run("faults", |notes| {

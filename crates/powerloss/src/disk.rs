@@ -76,6 +76,15 @@ impl Disk {
         self.syncs
     }
 
+    /// How many changes of a file or folder are not synced.
+    pub fn unsynced_in(&self, ino: Ino) -> usize {
+        match self.nodes.get(&ino).map(|node| &node.content) {
+            Some(Content::File(file)) => file.unsynced().len(),
+            Some(Content::Folder(folder)) => folder.unsynced().len(),
+            None => 0,
+        }
+    }
+
     pub fn lookup(&self, folder: Ino, name: &OsStr) -> Result<Ino, Fault> {
         self.folder(folder)?.get(name).ok_or(Fault::NotFound)
     }

@@ -78,6 +78,12 @@ impl Volume {
         self.disk.lock().export(to)
     }
 
+    /// How many changes of the file at this path below the root are not synced now.
+    pub fn unsynced_in(&self, path: impl AsRef<Path>) -> usize {
+        let disk = self.disk.lock();
+        disk.find(path).map_or(0, |file| disk.unsynced_in(file))
+    }
+
     /// How often a file or folder was synced since the disk was mounted.
     pub fn syncs(&self) -> u64 {
         self.disk.lock().syncs()

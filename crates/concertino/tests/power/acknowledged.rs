@@ -3,10 +3,12 @@
 use std::{collections::BTreeMap, path::Path};
 
 use rusqlite::Connection;
+use serde_json::Value;
 use store::{Durability, SqliteStore};
 
 use crate::{
     audit::{kept_as, log},
+    bulk,
     world::{Told, World},
 };
 
@@ -26,6 +28,28 @@ impl Acknowledged {
 
     pub fn count(&self) -> u64 {
         self.sessions.values().map(|told| told.len() as u64).sum()
+    }
+
+    /// The files that tool results refer to: the name of the file and its length.
+    pub fn files(&self) -> impl Iterator<Item = (String, u64)> {
+        let results = self.sessions.values().flatten().filter(|told| told.json.contains("\"artifact\""));
+        results.filter_map(|told| {
+            let result: Value = serde_json::from_str(&told.json).ok()?;
+            let artifact = &result["output"]["artifact"];
+            Some((artifact["id"].as_str()?.to_owned(), artifact["bytes"].as_u64()?))
+        })
+    }
+
+    /// The files of acknowledged events that are not in this folder as they were made.
+    pub fn files_lost_in(&self, folder: &Path) -> Vec<String> {
+        let mut lost = Vec::new();
+        for (name, bytes) in self.files() {
+            let stored = std::fs::read(folder.join("artifacts/w-default").join(&name)).unwrap_or_default();
+            if stored.len() as u64 != bytes || !bulk::is_result(&stored) {
+                lost.push(format!("the file {name} of {bytes} bytes is stored as {} bytes", stored.len()));
+            }
+        }
+        lost
     }
 
     /// The events that the database in this folder does not have under the number and with the content the client saw.

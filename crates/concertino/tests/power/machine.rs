@@ -34,6 +34,11 @@ impl Machine {
         self.lost += lost;
     }
 
+    /// Whether pages are on their way from the write-ahead log into the database.
+    pub fn is_in_checkpoint(&self) -> bool {
+        self.volume.as_ref().unwrap().unsynced_in("concertino.db") > 0
+    }
+
     /// A copy of the data folder as it is now; the test never looks into the mount itself.
     pub fn copy(&self) -> TempDir {
         let folder = tempfile::tempdir().unwrap();
