@@ -3,3 +3,4 @@
 pub mod answers;
 pub mod arguments;
 pub mod planted;
+pub mod templates;

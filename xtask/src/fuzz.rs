@@ -1,6 +1,7 @@
 //! Coverage-guided fuzzing of everything that reads by hand what a model, its server or a client wrote. The targets live
 //! in `fuzz/`, outside the workspace; new findings go to the target folder, the small corpus in `fuzz/corpus` is replayed
-//! by the ordinary tests of `models`, `tools` and `protocol`.
+//! by the ordinary tests of `models`, `tools`, `protocol` and `engine`. `FUZZ_SECONDS` says how long each target runs,
+//! `FUZZ_TARGETS` which ones, with commas between them.
 
 use std::{fs, process::Command};
 
@@ -8,7 +9,8 @@ use anyhow::{Context, Result};
 
 use crate::{command, project::Project};
 
-const TARGETS: [&str; 7] = ["sse", "openai", "openai_responses", "anthropic", "gemini", "repair", "planted"];
+const TARGETS: [&str; 8] =
+    ["sse", "openai", "openai_responses", "anthropic", "gemini", "repair", "planted", "template"];
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 /// What libFuzzer needs to see: counters on every edge, and the values that are compared.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -19,13 +21,15 @@ const LONGEST_INPUT: &str = "-max_len=8192";
 
 pub fn run(project: &Project) -> Result<()> {
     let seconds = std::env::var("FUZZ_SECONDS").unwrap_or_else(|_| "600".to_owned());
+    let targets = chosen(std::env::var("FUZZ_TARGETS").ok().as_deref())?;
     let folder = project.root.join("fuzz");
     let target = project.target.join("fuzz");
     let mut build = command::cargo_in(&folder);
     build.args(["build", "--release", "--target", PLATFORM]);
+    build.args(targets.iter().flat_map(|name| ["--bin", name]));
     build.env("CARGO_TARGET_DIR", &target).env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", COVERAGE);
     command::run(&mut build)?;
-    for name in TARGETS {
+    for name in targets {
         let found = target.join("found").join(name);
         fs::create_dir_all(&found).with_context(|| format!("{} cannot be made", found.display()))?;
         let mut fuzzer = Command::new(target.join(PLATFORM).join("release").join(name));
@@ -36,4 +40,16 @@ pub fn run(project: &Project) -> Result<()> {
         command::run(&mut fuzzer)?;
     }
     Ok(())
+}
+
+/// The targets to run: all, or those that are named.
+fn chosen(named: Option<&str>) -> Result<Vec<&'static str>> {
+    let Some(named) = named else { return Ok(TARGETS.to_vec()) };
+    let find = |name: &str| {
+        let found = TARGETS.into_iter().find(|target| *target == name.trim());
+        found.with_context(|| {
+            format!("there is no fuzz target named {name}; there are: {}", TARGETS.join(", "))
+        })
+    };
+    named.split(',').map(find).collect()
 }

@@ -181,7 +181,7 @@ fn is(agent: &FoundAgent, field: &str, text: &str) -> bool {
 }
 
 /// Gives the engine the agents of the person's files; what cannot be used is told and left out.
-pub(crate) fn load(engine: &Engine, folder: &Path, tell: impl Fn(&Mistake)) -> Result<()> {
+pub(crate) async fn load(engine: &Engine, folder: &Path, tell: impl Fn(&Mistake)) -> Result<()> {
     if !folder.exists() {
         return Ok(());
     }
@@ -196,7 +196,7 @@ pub(crate) fn load(engine: &Engine, folder: &Path, tell: impl Fn(&Mistake)) -> R
             }
         };
         for agent in found {
-            let (fields, checked) = engine.check_agent(&workspace, AgentSource::File, &agent.body);
+            let (fields, checked) = engine.check_agent(&workspace, AgentSource::File, &agent.body).await;
             if checked.problems.is_empty() {
                 agents.push(AgentDefinition::from_fields(fields, AgentSource::File));
             }

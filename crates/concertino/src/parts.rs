@@ -40,6 +40,7 @@ pub(crate) async fn engine(
     engine.load_agents().await.context("cannot read the agents of the database")?;
     agent_files::load(&engine, &data.agents(), |mistake| {
         eprintln!("{mistake} The agent is left out; `concertino agents check` tells more.");
-    })?;
+    })
+    .await?;
     Ok(engine)
 }

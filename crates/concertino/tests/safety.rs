@@ -8,5 +8,7 @@ mod backup;
 mod recovery;
 #[path = "safety/signals.rs"]
 mod signals;
+#[path = "safety/templates.rs"]
+mod templates;
 #[path = "safety/tokens.rs"]
 mod tokens;

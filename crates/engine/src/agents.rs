@@ -9,9 +9,12 @@ pub(crate) mod kit;
 pub mod prompt;
 pub mod registry;
 pub mod template;
+mod template_language;
+pub(crate) mod template_threads;
 pub mod workspace_tools;
 
 pub use definition::AgentDefinition;
+pub use prompt::Prompt;
 pub use protocol::{AgentSource, AgentType, BudgetLimits, ModelChoice, ToolGroup};
 pub use registry::{AgentRegistry, Listed, NoAgent};
 pub use workspace_tools::WorkspaceTools;

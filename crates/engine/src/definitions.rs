@@ -74,7 +74,7 @@ impl Engine {
     }
 
     /// What a definition says and what would be said to it, without storing it.
-    pub fn check_agent(
+    pub async fn check_agent(
         &self,
         workspace: &WorkspaceId,
         source: AgentSource,
@@ -84,7 +84,7 @@ impl Engine {
         let known = |own: &&std::sync::Arc<AgentDefinition>| own.name == fields.name;
         let own = self.parts.agents.own(workspace);
         let id = own.iter().find(known).and_then(|own| own.id.clone());
-        let checked = self.checked(workspace, source, id.as_ref(), &fields, problems);
+        let checked = self.checked(workspace, source, id.as_ref(), &fields, problems).await;
         (fields, checked)
     }
 
@@ -106,7 +106,7 @@ impl Engine {
                 Err(EngineError::AgentChanged(Box::new(self.show_record(workspace, stored))))
             };
         }
-        let fields = self.accept(workspace, None, draft)?;
+        let fields = self.accept(workspace, None, draft).await?;
         let now = self.parts.clock.now();
         let record = DefinitionRecord {
             workspace: workspace.clone(),
@@ -143,7 +143,7 @@ impl Engine {
         if stored.version != version {
             return Err(EngineError::AgentChanged(Box::new(self.show_record(workspace, stored))));
         }
-        let fields = self.accept(workspace, Some(&stored.id), draft)?;
+        let fields = self.accept(workspace, Some(&stored.id), draft).await?;
         let record = DefinitionRecord {
             version: version.saturating_add(1),
             updated_at: self.parts.clock.now(),
@@ -219,13 +219,9 @@ impl Engine {
                 EngineError::AgentChanged(Box::new(self.show_record(workspace, stored)))
             }
             _ => {
-                let checked = self.checked(
-                    workspace,
-                    AgentSource::Database,
-                    Some(&record.id),
-                    &record.fields,
-                    Vec::new(),
-                );
+                let source = AgentSource::Database;
+                let checked =
+                    self.checked(workspace, source, Some(&record.id), &record.fields, Vec::new()).await;
                 if checked.problems.is_empty() {
                     EngineError::AgentNotFound
                 } else {
@@ -235,13 +231,14 @@ impl Engine {
         })
     }
 
-    fn accept(
+    async fn accept(
         &self,
         workspace: &WorkspaceId,
         id: Option<&AgentId>,
         draft: Draft,
     ) -> Result<AgentFields, EngineError> {
-        let mut checked = self.checked(workspace, AgentSource::Database, id, &draft.fields, draft.problems);
+        let source = AgentSource::Database;
+        let mut checked = self.checked(workspace, source, id, &draft.fields, draft.problems).await;
         let count = self.parts.agents.own(workspace).len();
         if id.is_none() && count >= MOST_DEFINITIONS {
             checked.problems.push(FieldProblem {
@@ -259,7 +256,8 @@ impl Engine {
         }
     }
 
-    fn checked(
+    /// Checks a definition, off the serving threads: its prompts may be templates.
+    async fn checked(
         &self,
         workspace: &WorkspaceId,
         source: AgentSource,
@@ -267,8 +265,22 @@ impl Engine {
         fields: &AgentFields,
         unread: Vec<FieldProblem>,
     ) -> AgentCheck {
-        let listed = self.parts.agents.list(workspace);
-        check::after(unread, self.checker(workspace, &listed, source, id).check(fields))
+        let (engine, workspace, id, fields) = (self.clone(), workspace.clone(), id.cloned(), fields.clone());
+        let checked = self.parts.template_threads.run(move || {
+            let listed = engine.parts.agents.list(&workspace);
+            engine.checker(&workspace, &listed, source, id.as_ref()).check(&fields)
+        });
+        let failed = || AgentCheck {
+            problems: vec![FieldProblem {
+                path: String::new(),
+                code: "check_failed".to_owned(),
+                line: None,
+                message: "The definition could not be checked.".to_owned(),
+                fix: "Try again. If it happens again, the log of the server says why.".to_owned(),
+            }],
+            warnings: Vec::new(),
+        };
+        check::after(unread, checked.await.unwrap_or_else(failed))
     }
 
     fn checker<'a>(
@@ -306,7 +318,7 @@ impl Engine {
         };
         let warnings = match agent.source {
             AgentSource::Database => {
-                self.checker(workspace, all, agent.source, agent.id.as_ref()).check(&fields).warnings
+                self.checker(workspace, all, agent.source, agent.id.as_ref()).warnings(&fields)
             }
             AgentSource::System | AgentSource::File => Vec::new(),
         };

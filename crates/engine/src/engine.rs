@@ -23,7 +23,7 @@ use tools::Limits;
 
 use crate::{
     EngineError,
-    agents::{AgentRegistry, WorkspaceTools, kit::Kits},
+    agents::{AgentRegistry, WorkspaceTools, kit::Kits, template_threads::TemplateThreads},
     context::{cache::Histories, texts::Texts},
     door::Door,
     hooks::Hooks,
@@ -76,6 +76,7 @@ pub(crate) struct Parts {
     pub(crate) tool_specs: Arc<[ToolSpec]>,
     pub(crate) agents: Arc<AgentRegistry>,
     pub(crate) kits: Kits,
+    pub(crate) template_threads: TemplateThreads,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) settings: EngineSettings,
@@ -144,6 +145,7 @@ impl Engine {
             tool_specs,
             agents,
             kits: Kits::default(),
+            template_threads: TemplateThreads::default(),
             clock: parts.clock,
             ids: parts.ids,
             settings: parts.settings,

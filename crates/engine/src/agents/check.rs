@@ -41,12 +41,22 @@ impl Checker<'_> {
         let mut checked = AgentCheck::default();
         self.names(fields, &mut checked);
         self.texts(fields, &mut checked);
+        self.prompts(fields, &mut checked);
         self.model(fields, &mut checked);
         self.tools(fields, &mut checked);
         self.sub_agents(fields, &mut checked);
         self.callers(fields, &mut checked);
         limits(fields, &mut checked);
         checked
+    }
+
+    /// What [`check`](Self::check) warns of. The prompts are not read for this: they never give a warning.
+    pub fn warnings(&self, fields: &AgentFields) -> Vec<FieldProblem> {
+        let mut checked = AgentCheck::default();
+        self.texts(fields, &mut checked);
+        self.model(fields, &mut checked);
+        self.sub_agents(fields, &mut checked);
+        checked.warnings
     }
 
     fn names(&self, fields: &AgentFields, checked: &mut AgentCheck) {
@@ -123,6 +133,9 @@ impl Checker<'_> {
             let fix = "Say in a sentence what the agent is good for.";
             checked.warn("description", "no_description", "Callers choose an agent by its description.", fix);
         }
+    }
+
+    fn prompts(&self, fields: &AgentFields, checked: &mut AgentCheck) {
         let prompts = [("systemPrompt", Some(&fields.system_prompt))];
         for (path, text) in prompts.into_iter().chain([("systemPromptZh", fields.system_prompt_zh.as_ref())])
         {
@@ -133,7 +146,7 @@ impl Checker<'_> {
                 let message = format!("The prompt has {} bytes.", text.len());
                 let fix = format!("Use at most {} bytes.", prompt::LONGEST_PROMPT);
                 checked.add(path, "too_long", message, fix);
-            } else if self.source == AgentSource::Database || fields.kind == AgentKind::Sub {
+            } else if !prompt::is_literal(fields.kind, self.source) {
                 checked.problems.extend(prompt::problems(path, text));
             }
         }

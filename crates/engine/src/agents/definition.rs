@@ -7,7 +7,7 @@ use protocol::{
 };
 use store::DefinitionRecord;
 
-use super::groups;
+use super::{groups, prompt::Prompt};
 
 /// Model calls a main agent may make for one message.
 pub const MAIN_STEPS: u32 = 50;
@@ -28,9 +28,9 @@ pub struct AgentDefinition {
     pub description: String,
     /// Other names it answers to.
     pub aliases: Vec<String>,
-    pub prompt: String,
+    pub prompt: Prompt,
     /// The prompt for a task written in Chinese.
-    pub prompt_zh: Option<String>,
+    pub prompt_zh: Option<Prompt>,
     /// Another model than the run's.
     pub model: Option<ModelChoice>,
     /// Asked in this order when the model gives up; the chain of the settings when empty.
@@ -71,7 +71,7 @@ pub const DYNAMIC: &str = "dynamic";
 const TEST_APPROVAL: &str = "test-approval";
 
 impl AgentDefinition {
-    /// An agent of this kind with the usual limits and nothing it may do.
+    /// An agent of this kind with the usual limits and nothing it may do. The prompt is literal, whoever wrote it.
     pub fn bare(kind: AgentKind, name: &str, prompt: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -79,7 +79,7 @@ impl AgentDefinition {
             display_name: name.to_owned(),
             description: String::new(),
             aliases: Vec::new(),
-            prompt: prompt.to_owned(),
+            prompt: Prompt::literal(prompt),
             prompt_zh: None,
             model: None,
             fallback: Vec::new(),
@@ -109,16 +109,18 @@ impl AgentDefinition {
         }
     }
 
-    /// An agent from what somebody said about it.
+    /// An agent from what a person said about it; its prompts may be templates.
     pub fn from_fields(fields: AgentFields, source: AgentSource) -> Self {
+        let kind = fields.kind;
+        let prompt = |text| Prompt::of_person(text, kind, source);
         Self {
             name: fields.name,
             kind: fields.kind,
             display_name: fields.display_name,
             description: fields.description,
             aliases: fields.aliases,
-            prompt: fields.system_prompt,
-            prompt_zh: fields.system_prompt_zh,
+            prompt: prompt(fields.system_prompt),
+            prompt_zh: fields.system_prompt_zh.map(prompt),
             model: fields.model,
             fallback: fields.fallback,
             tools: fields.tool_keys,
@@ -160,8 +162,8 @@ impl AgentDefinition {
             display_name: self.display_name.clone(),
             description: self.description.clone(),
             enabled: self.enabled,
-            system_prompt: self.prompt.clone(),
-            system_prompt_zh: self.prompt_zh.clone(),
+            system_prompt: self.prompt.text().to_owned(),
+            system_prompt_zh: self.prompt_zh.as_ref().map(|prompt| prompt.text().to_owned()),
             model: self.model.clone(),
             fallback: self.fallback.clone(),
             tool_keys: self.tools.clone(),
@@ -223,7 +225,7 @@ impl AgentDefinition {
     }
 
     /// The prompt for a task in this language.
-    pub fn prompt_for(&self, task: &str) -> &str {
+    pub fn prompt_for(&self, task: &str) -> &Prompt {
         match &self.prompt_zh {
             Some(chinese) if is_chinese(task) => chinese,
             _ => &self.prompt,
@@ -252,10 +254,10 @@ mod tests {
     #[test]
     fn a_task_in_chinese_gets_the_chinese_prompt() {
         let mut agent = AgentDefinition::bare(AgentKind::Sub, "a", "english");
-        assert_eq!(agent.prompt_for("总结这份文件"), "english");
-        agent.prompt_zh = Some("中文".to_owned());
-        assert_eq!(agent.prompt_for("总结这份文件 report.pdf"), "中文");
-        assert_eq!(agent.prompt_for("summarise the file 报告.pdf for me please"), "english");
+        assert_eq!(agent.prompt_for("总结这份文件").text(), "english");
+        agent.prompt_zh = Some(Prompt::literal("中文"));
+        assert_eq!(agent.prompt_for("总结这份文件 report.pdf").text(), "中文");
+        assert_eq!(agent.prompt_for("summarise the file 报告.pdf for me please").text(), "english");
     }
 
     #[test]

@@ -1,41 +1,88 @@
-//! The prompt of a definition as a template: which variables it may use, whether it can be written, and writing it.
+//! The prompt of a definition: literal text or a template, which variables a template may use, what is wrong with it,
+//! and rendering it.
 //!
-//! Only values of the run are in reach: no files, no other templates, bounded work and bounded output.
+//! Only what a person wrote can be a template: [`AgentDefinition::from_fields`] is the one place that makes one. What a
+//! model writes for an agent of its own goes through [`AgentDefinition::bare`], which takes it literally.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use minijinja::{Environment, UndefinedBehavior, Value, filters, tests as conditions};
 use protocol::{
     AgentKind, AgentSource, RunOptions, WorkspaceId,
     facts::one_line,
     wire::agents::{FieldProblem, PromptVariable},
 };
 
-use super::{AgentDefinition, draft::problem};
+use super::{
+    AgentDefinition,
+    draft::problem,
+    template_language::{self as language, Fault, Kinds, Problem, Variable},
+    template_threads::TemplateThreads,
+};
 
-/// Instructions that writing one prompt may take.
-const FUEL: u64 = 20_000;
-pub const LONGEST_PROMPT: usize = 64 << 10;
+/// Bytes of a prompt, template or not.
+pub const LONGEST_PROMPT: usize = language::LONGEST_TEMPLATE;
 
-const VARIABLES: [(&str, &str); 10] = [
-    ("name", "the agent's name"),
-    ("displayName", "its name for people"),
-    ("workspace", "the workspace it works for"),
-    ("project", "the project of the message, or nothing"),
-    ("page", "the page the person has open, or nothing"),
-    ("mode", "the mode of the interface, or nothing"),
-    ("timezone", "the person's time zone, or nothing"),
-    ("caller", "the agent that delegated, or nothing for a main agent"),
-    ("tools", "the keys of the tools it has, a list"),
-    ("subAgents", "the names of the agents it may call, a list"),
-];
-
-/// What a prompt may refer to.
-pub fn variables() -> Vec<PromptVariable> {
-    VARIABLES.map(|(name, about)| PromptVariable { name: name.to_owned(), about: about.to_owned() }).to_vec()
+/// The role of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prompt {
+    /// Sent to the model as it is.
+    Literal(Arc<str>),
+    /// Rendered for each run.
+    Template(PromptTemplate),
 }
 
-/// Where a prompt is written.
+/// The source of a template. Only this module can make one, from what a person wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptTemplate(Arc<str>);
+
+impl Prompt {
+    pub fn literal(text: &str) -> Self {
+        Self::Literal(text.into())
+    }
+
+    /// What a person wrote. The role of a main agent in a file is literal, and so is a text without template marks.
+    pub(super) fn of_person(text: String, kind: AgentKind, source: AgentSource) -> Self {
+        if is_literal(kind, source) || !language::has_marks(&text) {
+            Self::Literal(text.into())
+        } else {
+            Self::Template(PromptTemplate(text.into()))
+        }
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Literal(text) | Self::Template(PromptTemplate(text)) => text,
+        }
+    }
+}
+
+/// Whether the prompt of such an agent is taken word for word.
+pub(super) fn is_literal(kind: AgentKind, source: AgentSource) -> bool {
+    source == AgentSource::File && kind == AgentKind::Main
+}
+
+const VARIABLES: [(&str, Kinds, &str); 10] = [
+    ("name", Kinds::TEXT, "the agent's name"),
+    ("displayName", Kinds::TEXT, "its name for people"),
+    ("workspace", Kinds::TEXT, "the workspace it works for"),
+    ("project", Kinds::TEXT, "the project of the message, or nothing"),
+    ("page", Kinds::TEXT, "the page the person has open, or nothing"),
+    ("mode", Kinds::TEXT, "the mode of the interface, or nothing"),
+    ("timezone", Kinds::TEXT, "the person's time zone, or nothing"),
+    ("caller", Kinds::TEXT, "the agent that delegated, or nothing for a main agent"),
+    ("tools", Kinds::LIST, "the keys of the tools it has, a list"),
+    ("subAgents", Kinds::LIST, "the names of the agents it may call, a list"),
+];
+
+/// The variables of templates, for people.
+pub fn variables() -> Vec<PromptVariable> {
+    VARIABLES
+        .map(|(name, _, about)| PromptVariable { name: name.to_owned(), about: about.to_owned() })
+        .to_vec()
+}
+
+/// Where a prompt is rendered.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     pub workspace: &'a WorkspaceId,
@@ -45,138 +92,150 @@ pub struct Scene<'a> {
     pub sub_agents: &'a [String],
 }
 
-/// The prompt of this agent, for this run; the error is a sentence without a full stop.
-pub fn write(agent: &AgentDefinition, scene: &Scene<'_>) -> Result<String, String> {
-    // The role of a main agent in a person's file is taken word for word.
-    let verbatim = agent.source == AgentSource::File && agent.kind == AgentKind::Main;
-    if verbatim || !is_template(&agent.prompt) {
-        return Ok(agent.prompt.clone());
+impl Scene<'_> {
+    /// The values of the variables, in the order of [`VARIABLES`].
+    fn values(&self, agent: &AgentDefinition) -> Values {
+        let text = |value: Option<&str>| Variable::Text(value.map(one_line).unwrap_or_default());
+        let options = self.options;
+        let values = [
+            Variable::Text(agent.name.clone()),
+            Variable::Text(agent.display_name.clone()),
+            text(Some(self.workspace.as_str())),
+            text(options.project_id.as_deref()),
+            text(options.page_id.as_deref()),
+            text(options.mode.as_deref()),
+            text(options.timezone.as_deref()),
+            text(self.caller),
+            Variable::List(self.tools.to_vec()),
+            Variable::List(self.sub_agents.to_vec()),
+        ];
+        named(values)
     }
-    let text = |value: Option<&str>| value.map_or(Value::from(""), |value| Value::from(one_line(value)));
-    let options = scene.options;
-    let values = [
-        Value::from(agent.name.clone()),
-        Value::from(agent.display_name.clone()),
-        text(Some(scene.workspace.as_str())),
-        text(options.project_id.as_deref()),
-        text(options.page_id.as_deref()),
-        text(options.mode.as_deref()),
-        text(options.timezone.as_deref()),
-        text(scene.caller),
-        scene.tools.iter().map(|tool| Value::from(tool.clone())).collect(),
-        scene.sub_agents.iter().map(|name| Value::from(name.clone())).collect(),
-    ];
-    render(&agent.prompt, values)
 }
 
-/// What is wrong with a template.
-pub(super) fn problems(path: &str, template: &str) -> Vec<FieldProblem> {
-    if !is_template(template) {
+type Values = Vec<(&'static str, Variable)>;
+
+fn named(values: [Variable; VARIABLES.len()]) -> Values {
+    VARIABLES.iter().map(|(name, ..)| *name).zip(values).collect()
+}
+
+/// The prompt of this agent for this run; a template is rendered off the serving threads. The error is a sentence
+/// without a full stop.
+pub(crate) async fn write(
+    agent: &AgentDefinition,
+    scene: &Scene<'_>,
+    threads: &TemplateThreads,
+) -> Result<String, String> {
+    match &agent.prompt {
+        Prompt::Literal(text) => Ok(text.as_ref().to_owned()),
+        Prompt::Template(PromptTemplate(source)) => {
+            let (source, values) = (Arc::clone(source), scene.values(agent));
+            let rendered = threads.run(move || render(&source, &values)).await;
+            rendered.unwrap_or_else(|| Err("rendering it failed; the log of the server says why".to_owned()))
+        }
+    }
+}
+
+/// The same on the calling thread, for tests and fuzzing.
+pub fn write_here(agent: &AgentDefinition, scene: &Scene<'_>) -> Result<String, String> {
+    match &agent.prompt {
+        Prompt::Literal(text) => Ok(text.as_ref().to_owned()),
+        Prompt::Template(PromptTemplate(source)) => render(source, &scene.values(agent)),
+    }
+}
+
+fn render(source: &str, values: &[(&str, Variable)]) -> Result<String, String> {
+    let rendered = language::parse(source).and_then(|template| template.render(values));
+    let told = |problem: Problem| format!("{} in line {}", problem.what, problem.line);
+    rendered.map(|rendered| rendered.text).map_err(told)
+}
+
+/// What is wrong with a template, on every branch of it.
+pub fn problems(path: &str, template: &str) -> Vec<FieldProblem> {
+    if !language::has_marks(template) {
         return Vec::new();
     }
-    let environment = environment();
-    let compiled = match environment.template_from_str(template) {
-        Ok(compiled) => compiled,
-        Err(error) => {
-            let text = format!("{path} is not a template that can be read: {}.", told(&error));
-            let fix = "Close every {{ and {%, or write {{ '{{' }} for the letters themselves.";
-            return vec![FieldProblem { line: error.line(), ..problem(path, "bad_template", text, fix) }];
+    let found = language::parse(template).map_or_else(
+        |problem| vec![problem],
+        |parsed| {
+            let kinds = VARIABLES.map(|(name, kinds, _)| (name, kinds));
+            let found = parsed.problems(&kinds);
+            if !found.is_empty() {
+                return found;
+            }
+            // What goes beyond the limits already with a few tools is refused here; with more, when it is used.
+            match parsed.render(&sample()) {
+                Err(problem) if problem.fault == Fault::Limit => vec![problem],
+                Ok(_) | Err(_) => Vec::new(),
+            }
+        },
+    );
+    found.into_iter().map(|one| reported(path, one)).collect()
+}
+
+fn sample() -> Values {
+    named(VARIABLES.map(|(name, kinds, _)| {
+        if kinds == Kinds::LIST {
+            Variable::List(vec!["one".to_owned(), "two".to_owned(), "three".to_owned()])
+        } else {
+            Variable::Text(name.to_owned())
+        }
+    }))
+}
+
+fn reported(path: &str, found: Problem) -> FieldProblem {
+    let Problem { line, fault, what, fix } = found;
+    let reported = match fault {
+        Fault::Wrong => problem(
+            path,
+            "bad_template",
+            format!("{path} is not a template that can be used: {what} in line {line}."),
+            fix,
+        ),
+        Fault::Limit => problem(
+            path,
+            "template_limit",
+            format!("{path} exceeds a limit of templates in line {line}: {what}."),
+            fix,
+        ),
+        Fault::UnknownVariable(name) => {
+            let names = VARIABLES.map(|(name, ..)| name);
+            let text = format!("{path} uses the variable {name} in line {line}, which does not exist.");
+            let meant = tools::names::resolve(&name, names.iter().copied());
+            let meant = meant.map_or(String::new(), |meant| format!("Did you mean {meant}? "));
+            problem(
+                path,
+                "unknown_variable",
+                text,
+                format!("{meant}The variables are: {}.", names.join(", ")),
+            )
         }
     };
-    let names: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
-    let mut unknown: Vec<String> =
-        compiled.undeclared_variables(false).into_iter().filter(|name| !names.contains(&&**name)).collect();
-    unknown.sort();
-    let mut problems: Vec<FieldProblem> = unknown
-        .iter()
-        .map(|name| {
-            let line = template.lines().position(|line| line.contains(name.as_str())).map_or(1, |at| at + 1);
-            let text = format!("{path} uses the variable {name} in line {line}, which does not exist.");
-            let meant = tools::names::resolve(name, names.iter().copied());
-            let meant = meant.map_or(String::new(), |meant| format!("Did you mean {meant}? "));
-            let fix = format!("{meant}The variables are: {}.", names.join(", "));
-            FieldProblem { line: Some(line), ..problem(path, "unknown_variable", text, fix) }
-        })
-        .collect();
-    if problems.is_empty() {
-        // Filters are looked up when they are used.
-        let sample = VARIABLES.map(|(name, _)| match name {
-            "tools" | "subAgents" => Value::from(vec!["a".to_owned()]),
-            name => Value::from(name.to_owned()),
-        });
-        if let Err(error) = render(template, sample) {
-            let text = format!("{path} cannot be written: {error}.");
-            problems.push(problem(path, "bad_template", text, "Correct the template and try again."));
-        }
-    }
-    problems
-}
-
-fn is_template(text: &str) -> bool {
-    ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark))
-}
-
-fn render(template: &str, values: [Value; VARIABLES.len()]) -> Result<String, String> {
-    let environment = environment();
-    let compiled = environment.template_from_str(template).map_err(|error| told(&error))?;
-    let values: BTreeMap<&str, Value> = VARIABLES.iter().map(|(name, _)| *name).zip(values).collect();
-    let mut out = Bounded(Vec::new());
-    compiled.render_captured_to(Value::from(values), &mut out).map_err(|error| told(&error))?;
-    String::from_utf8(out.0).map_err(|error| error.to_string())
-}
-
-fn environment() -> Environment<'static> {
-    let mut environment = Environment::empty();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_fuel(Some(FUEL));
-    environment.set_recursion_limit(32);
-    environment.add_filter("default", filters::default);
-    environment.add_filter("join", filters::join);
-    environment.add_filter("length", filters::length);
-    environment.add_filter("lower", filters::lower);
-    environment.add_filter("upper", filters::upper);
-    environment.add_filter("title", filters::title);
-    environment.add_filter("trim", filters::trim);
-    environment.add_test("defined", conditions::is_defined);
-    environment
-}
-
-/// What the engine says, in one line.
-fn told(error: &minijinja::Error) -> String {
-    let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
-    match error.line() {
-        Some(line) => format!("{} in line {line}", one_line(&what)),
-        None => one_line(&what),
-    }
-}
-
-struct Bounded(Vec<u8>);
-
-impl std::io::Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if self.0.len() + bytes.len() > 2 * LONGEST_PROMPT {
-            return Err(std::io::Error::other("the prompt becomes too long"));
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+    FieldProblem { line: Some(line), ..reported }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn written(prompt: &str) -> Result<String, String> {
+    fn agent(prompt: &str, source: AgentSource, kind: AgentKind) -> AgentDefinition {
+        let mut fields = AgentDefinition::bare(kind, "tiny", "").fields();
+        fields.system_prompt = prompt.to_owned();
+        AgentDefinition::from_fields(fields, source)
+    }
+
+    fn written(agent: &AgentDefinition) -> Result<String, String> {
         let options = RunOptions { project_id: Some("violin\nObey".to_owned()), ..RunOptions::default() };
         let here = WorkspaceId::default_workspace();
         let tools = ["time-now".to_owned(), "update-plan".to_owned()];
-        let scene =
-            Scene { workspace: &here, options: &options, caller: None, tools: &tools, sub_agents: &[] };
-        write(&AgentDefinition::bare(AgentKind::Sub, "tiny", prompt), &scene)
+        write_here(
+            agent,
+            &Scene { workspace: &here, options: &options, caller: None, tools: &tools, sub_agents: &[] },
+        )
+    }
+
+    fn of_database(prompt: &str) -> Result<String, String> {
+        written(&agent(prompt, AgentSource::Database, AgentKind::Sub))
     }
 
     fn codes(template: &str) -> Vec<String> {
@@ -185,11 +244,26 @@ mod tests {
 
     #[test]
     fn variables_are_filled_in_and_what_a_client_says_stays_on_its_line() {
-        let text = written(
+        let text = of_database(
             "I am {{ name }} for {{ project }}{% if not page %}, no page{% endif %}: {{ tools|join(', ') }}.",
         );
         assert_eq!(text.unwrap(), "I am tiny for violin Obey, no page: time-now, update-plan.");
-        assert_eq!(written("plain { text }").unwrap(), "plain { text }");
+        assert_eq!(of_database("plain { text }\n").unwrap(), "plain { text }\n");
+    }
+
+    #[test]
+    fn only_what_a_person_wrote_is_a_template_and_a_main_agent_of_a_file_is_literal() {
+        let text = "I am {{ name }}.";
+        let bare = AgentDefinition::bare(AgentKind::Sub, "tiny", text);
+        let file = agent(text, AgentSource::File, AgentKind::Main);
+        for literal in [bare, file] {
+            assert_eq!(literal.prompt, Prompt::literal(text));
+            assert_eq!(written(&literal).unwrap(), text);
+            assert_eq!(literal.fields().system_prompt, text);
+        }
+        let template = agent(text, AgentSource::File, AgentKind::Sub);
+        assert_eq!(written(&template).unwrap(), "I am tiny.");
+        assert_eq!(template.fields().system_prompt, text);
     }
 
     #[test]
@@ -205,12 +279,26 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_cannot_be_read_or_never_ends_is_refused() {
+    fn what_is_wrong_is_told_with_its_line() {
+        let told = |template: &str| {
+            let found = problems("systemPrompt", template).remove(0);
+            (found.code, found.line, found.message, found.fix)
+        };
+        assert_eq!(
+            told("Hello.\n{{ name|fly }}"),
+            (
+                "bad_template".to_owned(),
+                Some(2),
+                "systemPrompt is not a template that can be used: there is no filter named fly in line 2."
+                    .to_owned(),
+                "The filters are: default, join, length, lower, upper, title, trim.".to_owned()
+            )
+        );
         assert_eq!(codes("{{ name"), ["bad_template"]);
-        assert_eq!(codes("{{ name|fly }}"), ["bad_template"]);
         assert_eq!(codes("{% include 'x' %}"), ["bad_template"]);
-        let loops =
-            "{% for a in tools %}".repeat(3) + &"{{ name * 4000 }}".repeat(40) + &"{% endfor %}".repeat(3);
-        assert_eq!(codes(&loops), ["bad_template"]);
+        assert_eq!(
+            of_database("\n{{ tools[9] }}").unwrap_err(),
+            "a value is used that is not defined in line 2"
+        );
     }
 }

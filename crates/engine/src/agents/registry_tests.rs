@@ -66,10 +66,10 @@ fn an_agent_whose_tools_do_not_exist_is_listed_with_the_reason_and_cannot_be_cal
 fn a_workspaces_main_agent_replaces_the_built_in_one_and_its_sub_agent_does_not() {
     let registry = registry();
     registry.set_workspace(&here(), vec![own(AgentKind::Main, "general"), own(AgentKind::Sub, "research")]);
-    assert_eq!(registry.main(&here(), None).unwrap().prompt, "own");
-    assert_ne!(registry.sub(&here(), "research").unwrap().prompt, "own");
+    assert_eq!(registry.main(&here(), None).unwrap().prompt.text(), "own");
+    assert_ne!(registry.sub(&here(), "research").unwrap().prompt.text(), "own");
     let elsewhere = WorkspaceId::new("elsewhere");
-    assert_ne!(registry.main(&elsewhere, None).unwrap().prompt, "own");
+    assert_ne!(registry.main(&elsewhere, None).unwrap().prompt.text(), "own");
 }
 
 #[test]

@@ -117,6 +117,7 @@ mod tests {
     use protocol::AgentKind;
 
     use super::*;
+    use crate::agents::Prompt;
 
     /// A word or a Chinese character and a half is about a token; this counts more, never less.
     fn tokens(text: &str) -> usize {
@@ -129,6 +130,12 @@ mod tests {
         assert_eq!(agents.len(), FOLDERS.len());
         for agent in agents {
             for prompt in [Some(&agent.prompt), agent.prompt_zh.as_ref()].into_iter().flatten() {
+                assert!(
+                    matches!(prompt, Prompt::Literal(_)),
+                    "{} would be rendered for every run",
+                    agent.name
+                );
+                let prompt = prompt.text();
                 assert!(tokens(prompt) < 2000, "{} has {} tokens", agent.name, tokens(prompt));
                 assert!(prompt.len() > 300, "{} says too little", agent.name);
             }

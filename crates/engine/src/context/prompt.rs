@@ -6,22 +6,24 @@ use models::{ModelMessage, UserContent};
 use protocol::{RunOptions, WorkspaceId};
 
 use crate::{
-    agents::{AgentDefinition, kit::Kit, prompt},
+    agents::{AgentDefinition, kit::Kit, prompt, template_threads::TemplateThreads},
     run::turn::Offer,
 };
 
 /// The role first, then what is so in this session. The error is a sentence for a person.
-pub(crate) fn system(
+pub(crate) async fn system(
     agent: &AgentDefinition,
     kit: &Kit,
     workspace: &WorkspaceId,
     options: &RunOptions,
     caller: Option<&str>,
     preface: &str,
+    threads: &TemplateThreads,
 ) -> Result<String, String> {
     let tools = kit.names();
     let scene = prompt::Scene { workspace, options, caller, tools: &tools, sub_agents: &kit.callable };
-    let role = prompt::write(agent, &scene)
+    let role = prompt::write(agent, &scene, threads)
+        .await
         .map_err(|error| format!("The prompt of \"{}\" cannot be written: {error}.", agent.name))?;
     Ok(if preface.is_empty() { role } else { format!("{role}\n\n{preface}") })
 }

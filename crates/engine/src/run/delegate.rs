@@ -179,11 +179,11 @@ async fn begin(
     let is_new = revived.is_none();
     let task = revived.as_ref().map_or(&order.task, |revived| &revived.parent.task);
     let mut agent = order.agent.as_ref().clone();
-    agent.prompt = agent.prompt_for(task).to_owned();
+    agent.prompt = agent.prompt_for(task).clone();
     let scene = Scene::of(&caller.workspace, &caller.options);
     let kit = Kit::of(&agent, scene, &caller.parts.agents, &caller.parts.tools)
         .finishing(order.output_schema.clone());
-    let (model, system) = match voice(caller, order, &agent, &kit) {
+    let (model, system) = match voice(caller, order, &agent, &kit).await {
         Ok(voice) => voice,
         Err(refusal) if is_new => return Err(Failed::Refused(refusal)),
         // It is open in the log: it must end there.
@@ -251,7 +251,7 @@ async fn begin(
 }
 
 /// What the agent thinks with and what it is told about its role.
-fn voice(
+async fn voice(
     caller: &RunCtx,
     order: &Order,
     agent: &AgentDefinition,
@@ -259,7 +259,8 @@ fn voice(
 ) -> Result<(Arc<dyn Model>, String), Refusal> {
     let model = model_of(caller, order)?;
     let name = Some(caller.agent.name.as_str());
-    let system = prompt::system(agent, kit, &caller.workspace, &caller.options, name, "");
+    let threads = &caller.parts.template_threads;
+    let system = prompt::system(agent, kit, &caller.workspace, &caller.options, name, "", threads).await;
     let system = system.map_err(|message| Refusal { code: "unavailable", message, unavailable: true })?;
     Ok((model, system))
 }

@@ -167,7 +167,7 @@ impl Actor {
             let (agent, text) = (agent.name.clone(), preface.text.clone());
             events.push(SessionEvent::PrefaceWritten { agent, text });
         }
-        let voice = self.voice(agent, model, &options, &preface.text)?;
+        let voice = self.voice(agent, model, &options, &preface.text).await?;
         let run = RunRecord {
             id: self.parts.ids.run(),
             message: self.parts.ids.message(),
@@ -219,7 +219,7 @@ impl Actor {
         }
     }
 
-    fn voice(
+    async fn voice(
         &self,
         agent: Arc<AgentDefinition>,
         model: Arc<dyn Model>,
@@ -228,26 +228,33 @@ impl Actor {
     ) -> Result<Voice, EngineError> {
         let workspace = &self.name.0;
         let kit = self.parts.kits.of(&self.parts, &agent, Scene::of(workspace, options));
-        let system = prompt::system(&agent, &kit, workspace, options, None, preface);
+        let threads = &self.parts.template_threads;
+        let system = prompt::system(&agent, &kit, workspace, options, None, preface, threads).await;
         let system = self.parts.texts.share(system.map_err(EngineError::InvalidMessage)?);
         Ok(Voice { agent, kit, system, model })
     }
 
     /// The agent of a run that goes on. One that is gone, or cannot be used any more, ends the run with the reason
     /// instead of leaving it for ever.
-    fn voice_again(&self, record: &SessionRecord, options: &RunOptions) -> Result<Voice, EngineError> {
-        let found = self.main_agent(options).and_then(|agent| {
-            let preface = preface::of_run(record.preface.as_ref(), &agent, options);
-            let model = choose_model(&self.parts.catalog, &self.name, options, &agent)
-                .unwrap_or_else(|error| Arc::new(Gone(error)));
-            self.voice(agent, model, options, &preface.text)
-        });
-        found.or_else(|error| {
-            let name = options.agent_id.as_deref().unwrap_or("general");
-            let agent = Arc::new(AgentDefinition::bare(AgentKind::Main, name, "You are gone."));
-            let model = Arc::new(Gone(ChoiceError::Unknown(error.to_string())));
-            self.voice(agent, model, options, "")
-        })
+    async fn voice_again(&self, record: &SessionRecord, options: &RunOptions) -> Result<Voice, EngineError> {
+        let found = match self.main_agent(options) {
+            Ok(agent) => {
+                let preface = preface::of_run(record.preface.as_ref(), &agent, options);
+                let model = choose_model(&self.parts.catalog, &self.name, options, &agent)
+                    .unwrap_or_else(|error| Arc::new(Gone(error)));
+                self.voice(agent, model, options, &preface.text).await
+            }
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(voice) => Ok(voice),
+            Err(error) => {
+                let name = options.agent_id.as_deref().unwrap_or("general");
+                let agent = Arc::new(AgentDefinition::bare(AgentKind::Main, name, "You are gone."));
+                let model = Arc::new(Gone(ChoiceError::Unknown(error.to_string())));
+                self.voice(agent, model, options, "").await
+            }
+        }
     }
 
     fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
@@ -311,7 +318,7 @@ impl Actor {
         why: Why,
         before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
-        let voice = self.voice_again(record, &run.options)?;
+        let voice = self.voice_again(record, &run.options).await?;
         let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
         rebuilt.grants.clone_from(&record.grants);
         rebuilt.unshown.show(&mut rebuilt.frame, &*self.parts.ids).map_err(order)?;

@@ -52,10 +52,9 @@ pub(crate) async fn define(
     match trial.check.as_deref() {
         None | Some("false") => {}
         Some("true") => {
-            return Ok(Json(
-                state.engine.check_agent(&principal.workspace, AgentSource::Database, &object).1,
-            )
-            .into_response());
+            let checked =
+                state.engine.check_agent(&principal.workspace, AgentSource::Database, &object).await.1;
+            return Ok(Json(checked).into_response());
         }
         Some(_) => return Err(ApiError::invalid("check must be true or false.")),
     }

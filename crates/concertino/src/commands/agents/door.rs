@@ -96,7 +96,7 @@ impl Door {
                 Ok(client.call(Method::POST, &["agents"], Some("check=true"), Some(&body)).await?)
             }
             Self::Here { engine, workspace, .. } => {
-                Ok(engine.check_agent(workspace, AgentSource::Database, body).1)
+                Ok(engine.check_agent(workspace, AgentSource::Database, body).await.1)
             }
         }
     }
