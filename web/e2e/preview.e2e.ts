@@ -6,7 +6,7 @@ import { finished, Stage, write } from './stage'
 const page1 = `<!doctype html><html><head><style>h1 { color: rgb(1, 2, 3) } .far { background: url(https://elsewhere.example/a.png) }</style>
 <meta http-equiv="refresh" content="0; url=https://elsewhere.example/"><base href="https://elsewhere.example/"><script>parent.postMessage({ height: 9e9 }, '*'); window.owned = 1</script></head>
 <body><h1>A generated page</h1><p class="far" onclick="window.owned=1">text</p><img src="https://elsewhere.example/p.png" onerror="window.owned=1">
-<a href="https://elsewhere.example/out">away</a><form action="https://elsewhere.example/form"><button>send</button></form><iframe src="https://elsewhere.example/"></iframe></body></html>`
+<a href="https://elsewhere.example/out" target="_blank">away</a> <svg width="40" height="20"><a href="https://elsewhere.example/svg"><set attributeName="href" to="https://elsewhere.example/set"/><text y="15">drawn</text></a></svg><form action="https://elsewhere.example/form"><button>send</button></form><iframe src="https://elsewhere.example/"></iframe></body></html>`
 const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="80" onload="window.owned=1"><script>window.owned=1</script><circle cx="40" cy="40" r="30" fill="teal"/></svg>'
 
 describe('generated content', () => {
@@ -28,9 +28,27 @@ describe('generated content', () => {
     await frame.getByRole('heading', { name: 'A generated page' }).waitFor()
     expect(await frame.locator('h1').evaluate((heading) => getComputedStyle(heading).color)).toBe('rgb(1, 2, 3)')
     await frame.getByText('text', { exact: true }).click()
-    await frame.getByRole('link', { name: 'away' }).click()
-    await frame.getByRole('button', { name: 'send' }).click()
     const inner = page.frames().find((one) => one.url().endsWith('/frame'))
+    // How each event ends that could open a link.
+    await inner?.evaluate(() => {
+      const seen: string[] = []
+      Object.assign(window, { seen })
+      for (const kind of ['click', 'auxclick', 'dragstart']) addEventListener(kind, (event) => seen.push(`${kind} ${event.defaultPrevented ? 'stopped' : 'goes on'}`))
+    })
+    const link = frame.getByRole('link', { name: 'away' })
+    await link.click()
+    await link.click({ button: 'middle' })
+    await link.click({ modifiers: ['Control'] })
+    await link.dispatchEvent('dragstart')
+    await link.press('Enter')
+    await frame.getByText('drawn').click({ button: 'middle' })
+    await frame.getByRole('button', { name: 'send' }).click()
+    const seen = await inner?.evaluate(() => (window as unknown as { seen: string[] }).seen)
+    expect(seen).toEqual(['click stopped', 'auxclick stopped', 'click stopped', 'dragstart stopped', 'auxclick stopped', 'click stopped'])
+    expect(await inner?.evaluate(() => document.querySelectorAll('[href], [target], set').length)).toBe(0)
+    expect(await link.getAttribute('title')).toBe('https://elsewhere.example/out')
+    expect(page.context().pages()).toHaveLength(1)
+    expect(inner?.url()).toBe(`${stage.url}/frame`)
     expect(await inner?.evaluate(() => 'owned' in window)).toBe(false)
     expect(await inner?.evaluate(() => self.origin)).toBe('null')
     expect(await inner?.evaluate(() => document.querySelectorAll('script, meta, base, iframe').length)).toBe(0)

@@ -13,8 +13,10 @@ use clap::Args;
 use engine::{ContextSettings, agents::WorkspaceTools};
 use protocol::{WorkspaceId, wire::chat::Profile};
 use serde::Deserialize;
-use server::Auth;
+use server::{Auth, Limits};
 use store::Durability;
+
+mod limits;
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:4860";
 /// No model reads less, in tokens.
@@ -53,6 +55,14 @@ struct File {
     allowed_origins: Option<Vec<String>>,
     max_body_bytes: Option<usize>,
     heartbeat_ms: Option<u64>,
+    max_connections: Option<usize>,
+    max_head_bytes: Option<usize>,
+    max_bodies_bytes: Option<usize>,
+    min_body_rate: Option<u64>,
+    head_timeout_ms: Option<u64>,
+    idle_timeout_ms: Option<u64>,
+    body_timeout_ms: Option<u64>,
+    write_timeout_ms: Option<u64>,
     threads: Option<usize>,
     durability: Option<String>,
     stream_profile: Option<String>,
@@ -77,6 +87,7 @@ pub(crate) struct Config {
     pub(crate) origins: Vec<String>,
     pub(crate) max_body_bytes: usize,
     pub(crate) heartbeat: Duration,
+    pub(crate) limits: Limits,
     /// How many threads serve; the store has its own.
     pub(crate) threads: usize,
     /// What an acknowledged write survives.
@@ -143,6 +154,9 @@ impl Config {
         let ours = |name: &str| variable(&format!("CONCERTINO_{name}"));
         let list = |value: String| value.split(',').map(|item| item.trim().to_owned()).collect::<Vec<_>>();
         let file = read_file(flags.config.as_deref(), here)?;
+        let max_body_bytes =
+            number("MAX_BODY_BYTES", ours("MAX_BODY_BYTES"))?.or(file.max_body_bytes).unwrap_or(32 << 20);
+        let limits = limits::limits(&file, ours, max_body_bytes)?;
 
         let listen = flags.listen.or_else(|| ours("LISTEN")).or(file.listen);
         let listen = listen.as_deref().unwrap_or(DEFAULT_LISTEN);
@@ -170,15 +184,14 @@ impl Config {
         Ok(Self {
             listen,
             data_dir,
+            limits,
             transcripts: ours("TRANSCRIPTS").map(PathBuf::from).or(file.transcripts),
             auth,
             token: ours("TOKEN").or(file.token),
             tool_groups: tools::Group::parse_list(&groups)?,
             hosts,
             origins: ours("ALLOWED_ORIGINS").map(list).or(file.allowed_origins).unwrap_or_default(),
-            max_body_bytes: number("MAX_BODY_BYTES", ours("MAX_BODY_BYTES"))?
-                .or(file.max_body_bytes)
-                .unwrap_or(32 << 20),
+            max_body_bytes,
             heartbeat: Duration::from_millis(
                 number("HEARTBEAT_MS", ours("HEARTBEAT_MS"))?.or(file.heartbeat_ms).unwrap_or(12_000).max(10),
             ),
@@ -322,6 +335,22 @@ mod tests {
         assert_eq!(layer(Flags::default(), &variables, file).unwrap().listen.port(), 2);
         assert_eq!(layer(Flags::default(), &[], file).unwrap().listen.port(), 1);
         assert_eq!(layer(Flags::default(), &[], "").unwrap().listen.port(), 4860);
+    }
+
+    #[test]
+    fn limits_can_be_named_and_one_largest_body_always_fits() {
+        let usual = layer(Flags::default(), &[], "").unwrap().limits;
+        assert_eq!((usual.connections, usual.write_time), (10_000, Duration::from_secs(60)));
+        let file = "max_connections = 5\nmax_bodies_bytes = 1\nmax_body_bytes = 9\nhead_timeout_ms = 0\n";
+        let variables = [("CONCERTINO_WRITE_TIMEOUT_MS", "700"), ("CONCERTINO_MAX_CONNECTIONS", "6")];
+        let limits = layer(Flags::default(), &variables, file).unwrap().limits;
+        assert_eq!((limits.connections, limits.bodies_bytes), (6, 9));
+        assert_eq!(
+            (limits.write_time, limits.head_time),
+            (Duration::from_millis(700), Duration::from_millis(100))
+        );
+        let error = layer(Flags::default(), &[("CONCERTINO_MIN_BODY_RATE", "fast")], "").unwrap_err();
+        assert!(error.to_string().contains("CONCERTINO_MIN_BODY_RATE"), "{error}");
     }
 
     #[test]

@@ -57,8 +57,18 @@ impl DataDir {
 
     /// `None`: another process has it.
     pub(crate) fn try_lock(&self) -> Result<Option<File>> {
-        let path = self.folder.join("lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        // The folder itself: a file in it could be deleted and made anew, and a second process would lock the new one.
+        if let Ok(folder) = File::open(&self.folder) {
+            match folder.try_lock() {
+                Ok(()) => return Ok(Some(folder)),
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => {
+                    tracing::debug!(%error, "this system cannot lock a folder; a file in it is locked");
+                }
+            }
+        }
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join("lock"))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -6,6 +6,7 @@ mod config;
 mod data_dir;
 mod lifecycle;
 mod model_choice;
+mod open_files;
 mod parts;
 mod telemetry;
 

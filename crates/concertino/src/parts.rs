@@ -1,6 +1,6 @@
 //! The engine as this process has it: the same for the server and for commands that work on the data folder.
 
-use std::sync::Arc;
+use std::{io::Write, sync::Arc};
 
 use anyhow::{Context, Result};
 use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock, transcript::Mirror};
@@ -39,7 +39,9 @@ pub(crate) async fn engine(
     });
     engine.load_agents().await.context("cannot read the agents of the database")?;
     agent_files::load(&engine, &data.agents(), |mistake| {
-        eprintln!("{mistake} The agent is left out; `concertino agents check` tells more.");
+        let text = format!("{mistake} The agent is left out; `concertino agents check` tells more.");
+        // Standard error may be a terminal that has gone.
+        writeln!(std::io::stderr(), "{text}").unwrap_or_default();
     })
     .await?;
     Ok(engine)

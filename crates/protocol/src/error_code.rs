@@ -78,6 +78,8 @@ codes! {
     /// The server is shutting down; send again in a moment.
     ShuttingDown = "shutting_down", 503;
     StoreUnavailable = "store_unavailable", 503;
+    /// Too many connections or large bodies at once; send again in a moment.
+    ServerBusy = "server_busy", 503;
 }
 
 impl std::fmt::Display for ErrorCode {

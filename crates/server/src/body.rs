@@ -1,37 +1,132 @@
-//! Reading a JSON body: bounded in size and time, with an error that says what is wrong.
+//! Reading a JSON body: bounded in size, time and by what all bodies together may hold, with an error that says what is
+//! wrong.
 
-use std::error::Error;
+use std::{future::poll_fn, ops::Deref, pin::Pin, time::Duration};
 
 use axum::{
-    body::{Body, to_bytes},
+    body::Body,
     http::{HeaderMap, header},
 };
 use bytes::Bytes;
+use hyper::body::{Body as _, Frame};
 use protocol::ErrorCode;
 use serde::Deserialize;
+use tokio::{
+    sync::OwnedSemaphorePermit,
+    time::{Instant, sleep_until},
+};
 
-use crate::{error::ApiError, state::ServerSettings};
+use crate::{
+    error::ApiError,
+    limits::{Limits, Resources},
+    state::ServerState,
+};
 
-pub(crate) async fn read(
-    settings: &ServerSettings,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<Bytes, ApiError> {
+/// Up to here a body is read into a buffer that grows; beyond, room for all that was announced is made at once.
+const TRUSTED: usize = 1 << 20;
+
+/// A whole body. Until it is dropped, its bytes count among those that all bodies may hold.
+pub(crate) struct Received {
+    bytes: Bytes,
+    _held: Option<OwnedSemaphorePermit>,
+}
+
+impl Deref for Received {
+    type Target = Bytes;
+
+    fn deref(&self) -> &Bytes {
+        &self.bytes
+    }
+}
+
+pub(crate) async fn read(state: &ServerState, headers: &HeaderMap, body: Body) -> Result<Received, ApiError> {
     require_json(headers)?;
-    let limit = settings.max_body_bytes;
+    let largest = state.settings.max_body_bytes;
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok())
         .and_then(|length| length.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > limit) {
-        return Err(too_large(limit));
+    if announced.is_some_and(|length| length > largest) {
+        return Err(too_large(largest));
     }
-    match tokio::time::timeout(settings.body_time, to_bytes(body, limit)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) if is_over_limit(&error) => Err(too_large(limit)),
-        Ok(Err(_)) => Err(ApiError::new(ErrorCode::InvalidJson, "The body broke off.")),
-        Err(_) => Err(ApiError::new(ErrorCode::RequestTimeout, "The body did not arrive in time.")),
+    let mut arriving = Arriving { first: Bytes::new(), all: Vec::new(), announced, held: None };
+    arriving.read(&state.resources, body, largest).await?;
+    Ok(arriving.done())
+}
+
+/// What has arrived of a body. Most come in one piece, which is not copied.
+struct Arriving {
+    first: Bytes,
+    all: Vec<u8>,
+    announced: Option<usize>,
+    held: Option<OwnedSemaphorePermit>,
+}
+
+impl Arriving {
+    async fn read(&mut self, resources: &Resources, mut body: Body, largest: usize) -> Result<(), ApiError> {
+        let limits = resources.limits();
+        let began = Instant::now();
+        loop {
+            let deadline = began + time_for(self.length(), limits);
+            let frame = tokio::select! {
+                biased;
+                frame = next(&mut body) => frame,
+                () = resources.ending().cancelled() => return Err(shutting_down()),
+                () = sleep_until(deadline) => return Err(too_slow(limits)),
+            };
+            let data = match frame {
+                None => return Ok(()),
+                Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+                Some(Err(_)) => return Err(ApiError::new(ErrorCode::InvalidJson, "The body broke off.")),
+            };
+            if self.length() + data.len() > largest {
+                return Err(too_large(largest));
+            }
+            let held = tokio::select! {
+                biased;
+                held = resources.hold(data.len()) => held.ok_or_else(busy)?,
+                () = resources.ending().cancelled() => return Err(shutting_down()),
+            };
+            match &mut self.held {
+                Some(all) => all.merge(held),
+                none => *none = Some(held),
+            }
+            self.add(data);
+        }
     }
+
+    fn length(&self) -> usize {
+        self.first.len() + self.all.len()
+    }
+
+    fn add(&mut self, data: Bytes) {
+        if self.length() == 0 {
+            self.first = data;
+            return;
+        }
+        if !self.first.is_empty() {
+            self.all = std::mem::take(&mut self.first).to_vec();
+        }
+        if let Some(announced) = self.announced.filter(|_| self.all.len() >= TRUSTED) {
+            self.all.reserve_exact(announced.saturating_sub(self.all.len()));
+        }
+        self.all.extend_from_slice(&data);
+    }
+
+    fn done(self) -> Received {
+        let bytes = if self.all.is_empty() { self.first } else { self.all.into() };
+        Received { bytes, _held: self.held }
+    }
+}
+
+async fn next(body: &mut Body) -> Option<Result<Frame<Bytes>, axum::Error>> {
+    poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await
+}
+
+/// How long a body may take of which so much has arrived.
+fn time_for(arrived: usize, limits: &Limits) -> Duration {
+    let earned = Duration::from_millis((arrived as u64).saturating_mul(1000) / limits.body_rate.max(1));
+    (limits.body_time + earned).min(limits.body_longest)
 }
 
 pub(crate) fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ApiError> {
@@ -57,17 +152,48 @@ fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
     }
 }
 
-fn too_large(limit: usize) -> ApiError {
-    ApiError::new(ErrorCode::BodyTooLarge, format!("The body is larger than {limit} bytes."))
+fn too_large(largest: usize) -> ApiError {
+    ApiError::new(ErrorCode::BodyTooLarge, format!("The body is larger than {largest} bytes."))
 }
 
-fn is_over_limit(error: &axum::Error) -> bool {
-    let mut source: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        if error.to_string().contains("length limit exceeded") {
-            return true;
-        }
-        source = error.source();
+fn too_slow(limits: &Limits) -> ApiError {
+    ApiError::new(
+        ErrorCode::RequestTimeout,
+        format!(
+            "The body did not arrive in time: after the first {} seconds it must come with at least {} bytes a second.",
+            limits.body_time.as_secs(),
+            limits.body_rate
+        ),
+    )
+}
+
+fn busy() -> ApiError {
+    ApiError::new(
+        ErrorCode::ServerBusy,
+        "The server is reading as many large requests as it may at once. Send this one again in a moment.",
+    )
+}
+
+fn shutting_down() -> ApiError {
+    ApiError::new(
+        ErrorCode::ShuttingDown,
+        "The server is shutting down and has not taken the request. Send it again in a moment.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_earns_time_by_arriving_up_to_the_longest() {
+        let limits = Limits {
+            body_time: Duration::from_secs(20),
+            body_rate: 1000,
+            body_longest: Duration::from_secs(60),
+            ..Limits::default()
+        };
+        let seconds = |arrived| time_for(arrived, &limits).as_secs();
+        assert_eq!([0, 999, 1000, 30_000, 1_000_000].map(seconds), [20, 20, 21, 50, 60]);
     }
-    false
 }

@@ -75,6 +75,9 @@ impl IntoResponse for ApiError {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
         headers.insert("x-error-code", HeaderValue::from_static(self.code.as_str()));
+        if self.code == ErrorCode::ServerBusy {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER));
+        }
         if self.code == ErrorCode::Unauthorized {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -82,6 +85,9 @@ impl IntoResponse for ApiError {
         response
     }
 }
+
+/// Seconds after which a busy server may be asked again.
+pub(crate) const RETRY_AFTER: &str = "2";
 
 const PROBLEM: &str = "application/problem+json";
 

@@ -9,13 +9,18 @@ mod chat;
 mod connection;
 mod error;
 mod guard;
+mod limits;
 mod listen;
+mod overflow;
+mod peer;
 mod rest;
 mod router;
+mod socket;
 mod sse;
 mod state;
 mod web_ui;
 
+pub use limits::{Limits, Resources};
 pub use listen::serve;
 pub use router::router;
 pub use state::{Auth, ServerSettings, ServerState};

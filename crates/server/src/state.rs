@@ -7,10 +7,13 @@ use std::{
 
 use engine::Engine;
 
+use crate::limits::{Limits, Resources};
+
 #[derive(Clone)]
 pub struct ServerState {
     pub(crate) engine: Engine,
     pub(crate) settings: Arc<ServerSettings>,
+    pub(crate) resources: Resources,
     /// Open streams.
     pub(crate) connections: Arc<AtomicUsize>,
 }
@@ -25,8 +28,7 @@ pub struct ServerSettings {
     pub max_body_bytes: usize,
     /// A comment is sent on a stream that was silent for this long.
     pub heartbeat: Duration,
-    /// How long a body may take to arrive.
-    pub body_time: Duration,
+    pub limits: Limits,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +46,19 @@ impl Default for ServerSettings {
             origins: Vec::new(),
             max_body_bytes: 32 << 20,
             heartbeat: Duration::from_secs(12),
-            body_time: Duration::from_secs(60),
+            limits: Limits::default(),
         }
     }
 }
 
 impl ServerState {
     pub fn new(engine: Engine, settings: ServerSettings) -> Self {
-        Self { engine, settings: Arc::new(settings), connections: Arc::default() }
+        let resources = Resources::new(settings.limits.clone());
+        Self { engine, settings: Arc::new(settings), resources, connections: Arc::default() }
+    }
+
+    /// For [`crate::serve`]: the limits of this server, and what is in use of them.
+    pub fn resources(&self) -> Resources {
+        self.resources.clone()
     }
 }

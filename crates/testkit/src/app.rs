@@ -6,7 +6,7 @@ use axum::Router;
 use engine::{Engine, EngineParts, EngineSettings, TreeLimits};
 use models::{Catalog, Model, Scripted, scripted::Reply};
 use protocol::{Clock, LogEntry, PrincipalId, SessionId, WorkspaceId, wire::chat::Profile};
-use server::{Auth, ServerSettings, ServerState};
+use server::{Auth, Resources, ServerSettings, ServerState};
 use sha2::{Digest, Sha256};
 use store::{Durability, FrameRecord, Frames, Log, NewToken, SessionRecord, Sessions, SqliteStore, Tokens};
 use tempfile::TempDir;
@@ -33,6 +33,7 @@ pub struct TestApp {
     /// A tab that is open from the start, on the chat `chat`.
     pub main: Chat,
     router: Router,
+    resources: Resources,
     setup: Setup,
     folder: TempDir,
 }
@@ -182,7 +183,9 @@ impl TestApp {
             settings: setup.engine.clone(),
         });
         engine.load_agents().await.unwrap();
-        let router = server::router(ServerState::new(engine.clone(), setup.server.clone()));
+        let state = ServerState::new(engine.clone(), setup.server.clone());
+        let resources = state.resources();
+        let router = server::router(state);
         let token = match setup.server.auth {
             Auth::Off => None,
             Auth::Token => {
@@ -194,7 +197,7 @@ impl TestApp {
         let caller = Caller::new(router.clone(), token);
         let main = caller.chat("chat");
         let clock = Arc::clone(&setup.clock);
-        Self { model: script, engine, store, clock, caller, main, router, setup, folder }
+        Self { model: script, engine, store, clock, caller, main, router, resources, setup, folder }
     }
 
     /// The process ends and another takes its data over. A run that is on must be held by a gate that stays shut:
@@ -231,7 +234,7 @@ impl TestApp {
 
     /// The same server on a real loopback port.
     pub async fn over_http(&self) -> Listening {
-        Listening::start(self.router.clone(), self.caller.token()).await
+        Listening::start(self.router.clone(), self.resources.clone(), self.caller.token()).await
     }
 
     pub fn chat(&self, id: &str) -> Chat {

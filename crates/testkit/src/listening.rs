@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 
 use axum::Router;
+use server::Resources;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpSocket, TcpStream},
@@ -19,12 +20,14 @@ pub struct Listening {
 }
 
 impl Listening {
-    pub(crate) async fn start(router: Router, token: Option<&str>) -> Self {
+    pub(crate) async fn start(router: Router, resources: Resources, token: Option<&str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut server = JoinSet::new();
         let (end, ends) = oneshot::channel();
-        server.spawn(async move { server::serve(listener, router, async { drop(ends.await) }).await });
+        server.spawn(
+            async move { server::serve(listener, router, resources, async { drop(ends.await) }).await },
+        );
         Self { address, token: token.map(str::to_owned), end: Some(end), server }
     }
 
@@ -98,6 +101,14 @@ impl Connection {
         length > 0
     }
 
+    /// The same, when the server may have cut the connection.
+    pub async fn try_read(&mut self) -> bool {
+        let mut buffer = [0; 1024];
+        let length = self.stream.read(&mut buffer).await.unwrap_or(0);
+        self.bytes.extend_from_slice(&buffer[..length]);
+        length > 0
+    }
+
     /// Reads until this text has come.
     pub async fn read_until(&mut self, text: &str) {
         while !self.text().contains(text) {
@@ -108,6 +119,11 @@ impl Connection {
     /// Sends more on the same connection.
     pub async fn write(&mut self, bytes: &str) {
         self.stream.write_all(bytes.as_bytes()).await.unwrap();
+    }
+
+    /// The same; `false` when the server has cut the connection.
+    pub async fn try_write(&mut self, bytes: &str) -> bool {
+        self.stream.write_all(bytes.as_bytes()).await.is_ok()
     }
 
     /// Says that nothing more will be sent; what comes can still be read.

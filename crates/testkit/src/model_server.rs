@@ -30,6 +30,7 @@ use axum::{
 use futures::{Stream, StreamExt, stream};
 use models::{Catalog, CatalogSettings, demo, registry::Registry};
 use serde_json::{Value, json};
+use server::{Limits, Resources};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 pub struct ModelServer {
@@ -62,7 +63,9 @@ impl ModelServer {
             )
             .with_state(Arc::clone(&book));
         let mut server = JoinSet::new();
-        server.spawn(async move { server::serve(listener, router, std::future::pending()).await });
+        server.spawn(async move {
+            server::serve(listener, router, Resources::new(Limits::default()), std::future::pending()).await
+        });
         Self { address, book, _server: server }
     }
 

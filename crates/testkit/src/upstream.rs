@@ -31,6 +31,7 @@ use axum::{
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use server::{Limits, Resources};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use request::Asked;
@@ -106,7 +107,9 @@ impl Upstream {
         let router =
             Router::new().route("/v1/chat/completions", post(complete)).with_state(Arc::clone(&book));
         let mut server = JoinSet::new();
-        server.spawn(async move { server::serve(listener, router, std::future::pending()).await });
+        server.spawn(async move {
+            server::serve(listener, router, Resources::new(Limits::default()), std::future::pending()).await
+        });
         Self { address, book, _server: server }
     }
 

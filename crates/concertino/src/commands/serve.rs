@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use engine::{SystemClock, transcript::Mirror};
 use models::{Catalog, catalog::Standing};
 use protocol::{Clock, PrincipalId, WorkspaceId};
-use server::{Auth, ServerSettings, ServerState};
+use server::{Auth, Limits, ServerSettings, ServerState};
 use store::{NewToken, Store, Tokens};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -14,14 +14,15 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     config::Config,
     data_dir::{DataDir, digest},
-    lifecycle::end_requested,
-    model_choice, parts,
+    lifecycle::{end_requested, ignore_hangup},
+    model_choice, open_files, parts,
 };
 
 /// How long runs may go on after the process was asked to end; what is left is taken up at the next start.
 const GRACE: Duration = Duration::from_secs(3);
 
 pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
+    ignore_hangup()?;
     let data = DataDir::open(config)?;
     let _lock = data.lock()?;
     let store: Arc<dyn Store> = Arc::new(data.store(config)?);
@@ -37,16 +38,21 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         origins: config.origins.clone(),
         max_body_bytes: config.max_body_bytes,
         heartbeat: config.heartbeat,
-        ..ServerSettings::default()
+        limits: Limits {
+            connections: open_files::room_for(config.limits.connections),
+            ..config.limits.clone()
+        },
     };
     let listener = listen(config).await?;
-    let router = server::router(ServerState::new(engine.clone(), settings));
+    let state = ServerState::new(engine.clone(), settings);
+    let resources = state.resources();
+    let router = server::router(state);
     // A closed standard output is no reason to end.
     announce(config, &catalog, &token).unwrap_or_default();
     let mut background = JoinSet::new();
     if config.model.discover {
         background.spawn(async move {
-            model_choice::keep_looking(&catalog, |found| eprintln!("{found}")).await;
+            model_choice::keep_looking(&catalog, |found| say(found)).await;
         });
     }
     let end = CancellationToken::new();
@@ -57,13 +63,13 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     }
     match engine.recover().await {
         Ok(0) => {}
-        Ok(count) => eprintln!("Taking up {count} unfinished answers."),
+        Ok(count) => say(format_args!("Taking up {count} unfinished answers.")),
         Err(error) => tracing::error!(%error, "unfinished answers could not be taken up"),
     }
 
     let (ask_to_end, asked) = tokio::sync::oneshot::channel::<()>();
     // An error means that the asking side is gone, which is the end as well.
-    let serving = server::serve(listener, router, async { asked.await.unwrap_or_default() });
+    let serving = server::serve(listener, router, resources, async { asked.await.unwrap_or_default() });
     tokio::pin!(serving);
     tokio::select! {
         () = &mut serving => {}
@@ -79,6 +85,11 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     }
     drop(mirroring);
     Ok(ExitCode::SUCCESS)
+}
+
+/// To standard error, which may be a terminal that has gone.
+fn say(what: impl std::fmt::Display) {
+    writeln!(std::io::stderr(), "{what}").unwrap_or_default();
 }
 
 /// Those that anybody has access to.

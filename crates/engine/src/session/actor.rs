@@ -135,6 +135,9 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
     loop {
         if actor.live.is_none() {
             if let Some((request, reply)) = actor.waiting.pop_front() {
+                if is_abandoned(&request, &reply) {
+                    continue;
+                }
                 let result = Box::pin(actor.send(request)).await;
                 drop(reply.send(result.map(Following::from)));
                 continue;
@@ -285,6 +288,7 @@ impl Actor {
                 Err(error) => return drop(reply.send(Err(error))),
             }
         }
+        let is_full = self.is_full();
         let Some(live) = &self.live else { return };
         match (request.options.when_busy.unwrap_or_default(), &mut request.kind) {
             (WhenBusy::Reject, _) => drop(reply.send(Err(EngineError::Busy))),
@@ -292,9 +296,7 @@ impl Actor {
                 let SendRequest { kind: SendKind::Submit(submit), options, .. } = request else { return };
                 drop(reply.send(self.enqueue(submit, options).await));
             }
-            _ if self.waiting.len() >= WAITING => {
-                drop(reply.send(Err(EngineError::QueueFull(WAITING))));
-            }
+            _ if is_full => drop(reply.send(Err(EngineError::QueueFull(WAITING)))),
             (WhenBusy::Queue, _) => self.waiting.push_back((request, reply)),
             (WhenBusy::Interrupt, kind) => {
                 if let SendKind::Submit(Submit { after, edits: None, .. }) = kind
@@ -306,6 +308,14 @@ impl Actor {
                 self.waiting.push_front((request, reply));
             }
         }
+    }
+
+    /// Whether no more requests may wait. Those of clients that have gone make room.
+    fn is_full(&mut self) -> bool {
+        if self.waiting.len() >= WAITING {
+            self.waiting.retain(|(request, reply)| !is_abandoned(request, reply));
+        }
+        self.waiting.len() >= WAITING
     }
 
     /// Nothing is running: do what the request says.
@@ -455,6 +465,12 @@ impl Actor {
         self.parts.histories.forget(record.key);
         Ok(())
     }
+}
+
+/// Whether the client of a waiting retry or answer has gone: it would change the branch behind the person's back. A new
+/// message is done all the same: it has stopped the run that it interrupts.
+fn is_abandoned(request: &SendRequest, reply: &Reply<Following>) -> bool {
+    reply.is_closed() && !matches!(request.kind, SendKind::Submit(_))
 }
 
 pub(super) fn order(error: protocol::FoldError) -> EngineError {

@@ -29,7 +29,7 @@ pub(super) async fn branch(
     request: Request,
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
-    let bytes = body::read(&state.settings, &parts.headers, body).await?;
+    let bytes = body::read(state, &parts.headers, body).await?;
     let branch: Branch = body::parse(&bytes)?;
     let at = MessageId::from_outside(&branch.message_id).map_err(|error| bad_id("The message id", error))?;
     let leaf = state.engine.choose_branch(principal.workspace, session, at, branch.revision).await?;

@@ -48,7 +48,7 @@ pub(super) async fn wish(state: &ServerState, request: Request) -> Result<String
     if !parts.headers.contains_key(header::CONTENT_TYPE) {
         return Ok(String::new());
     }
-    let bytes = body::read(&state.settings, &parts.headers, body).await?;
+    let bytes = body::read(state, &parts.headers, body).await?;
     let wish: Wish = if bytes.is_empty() { Wish::default() } else { body::parse(&bytes)? };
     let wish = wish.instructions.unwrap_or_default().trim().to_owned();
     if wish.chars().count() > LONGEST {

@@ -28,7 +28,7 @@ pub(super) async fn message(
     request: Request,
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
-    let bytes = body::read(&state.settings, &parts.headers, body).await?;
+    let bytes = body::read(state, &parts.headers, body).await?;
     let Said { text } = body::parse(&bytes)?;
     if text.trim().is_empty() {
         return Err(ApiError::new(ErrorCode::EmptyMessage, "The field text must say something."));

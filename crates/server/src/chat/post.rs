@@ -1,12 +1,11 @@
 //! `POST /api/chat`: parse, then `engine.send`. Step 2 of a chat request.
 
 use axum::{Extension, body::Body, extract::State, http::HeaderMap, response::Response};
-use bytes::Bytes;
 use engine::{Principal, SendRequest};
 use protocol::{ErrorCode, WorkspaceId};
 
 use super::parse;
-use crate::{body, error::ApiError, sse, state::ServerState};
+use crate::{body, body::Received, error::ApiError, sse, state::ServerState};
 
 /// A body this long is read on a thread of its own: others on this one would wait for milliseconds.
 const LONG: usize = 512 << 10;
@@ -17,7 +16,7 @@ pub(crate) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let bytes = body::read(&state.settings, &headers, body).await?;
+    let bytes = body::read(&state, &headers, body).await?;
     drop(headers);
     let request = request(bytes, principal.workspace).await?;
     let following = state.engine.send(request).await?;
@@ -25,7 +24,7 @@ pub(crate) async fn post(
 }
 
 /// The bytes are not held while the message is stored.
-async fn request(bytes: Bytes, workspace: WorkspaceId) -> Result<SendRequest, ApiError> {
+async fn request(bytes: Received, workspace: WorkspaceId) -> Result<SendRequest, ApiError> {
     if bytes.len() < LONG {
         return parse::request(&bytes, workspace);
     }

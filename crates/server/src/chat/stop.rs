@@ -43,7 +43,7 @@ async fn named(state: &ServerState, request: Request) -> Result<Option<MessageId
     if !parts.headers.contains_key(header::CONTENT_TYPE) {
         return Ok(None);
     }
-    let bytes = body::read(&state.settings, &parts.headers, body).await?;
+    let bytes = body::read(state, &parts.headers, body).await?;
     let stop: Stop = if bytes.is_empty() { Stop::default() } else { body::parse(&bytes)? };
     let id = stop.message_id.as_deref().map(MessageId::from_outside).transpose();
     id.map_err(|error| bad_id("The message id", error))

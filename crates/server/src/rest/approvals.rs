@@ -49,7 +49,7 @@ pub(crate) async fn answer(
     body: Body,
 ) -> Result<Json<Interaction>, ApiError> {
     let approval = approval_id(&id)?;
-    let bytes = body::read(&state.settings, &headers, body).await?;
+    let bytes = body::read(&state, &headers, body).await?;
     let mut answer: ApprovalAnswer = body::parse(&bytes)?;
     answer.reason = reason(answer.reason)?;
     let edited = answer.input.as_ref().map_or(0, |input| input.to_string().len());

@@ -12,8 +12,13 @@ pub(crate) async fn show(
     State(state): State<ServerState>,
     Extension(principal): Extension<Principal>,
 ) -> Json<Value> {
+    let limits = state.resources.limits();
     Json(json!({
         "connections": state.connections.load(Ordering::Relaxed),
+        "limits": {
+            "connections": { "used": state.resources.connections(), "limit": limits.connections },
+            "bodyBytes": { "used": state.resources.bodies_bytes(), "limit": limits.bodies_bytes },
+        },
         "engine": state.engine.load(&principal.workspace),
     }))
 }

@@ -80,7 +80,7 @@ pub(crate) async fn change(
     body: Body,
 ) -> Result<Json<SessionInfo>, ApiError> {
     let session = session_id(&id)?;
-    let bytes = body::read(&state.settings, &headers, body).await?;
+    let bytes = body::read(&state, &headers, body).await?;
     let change: Change = body::parse(&bytes)?;
     if change.title.is_none() && change.pinned.is_none() {
         return Err(ApiError::invalid(

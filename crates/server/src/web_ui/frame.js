@@ -1,9 +1,26 @@
 // Shows generated HTML or SVG that the page hands over. Nothing of it can run: the policy of this document allows this
-// script by its hash and no other, and no request at all.
+// script by its hash and no other, and no request at all. Nothing of it leads away either: links lose their address.
 'use strict'
 const unwanted = 'script, base, link, meta, iframe, frame, object, embed, portal'
 const say = (message) => parent.postMessage(message, '*')
 const measure = () => say({ height: document.documentElement.scrollHeight })
+
+// The address is shown, but cannot be opened: not by a click of any button, a key, a drag or the menu.
+function unlink(page) {
+  for (const element of page.querySelectorAll('set, animate')) {
+    if (/href$/i.test(element.getAttribute('attributeName') ?? '')) element.remove()
+  }
+  for (const link of page.querySelectorAll('a, area')) {
+    const address = link.getAttribute('href') ?? link.getAttribute('xlink:href')
+    for (const name of ['href', 'xlink:href', 'target', 'ping', 'download']) link.removeAttribute(name)
+    if (address === null) continue
+    link.setAttribute('role', 'link')
+    link.setAttribute('title', address)
+  }
+  const style = page.createElement('style')
+  style.textContent = ':where(a[role="link"]) { color: LinkText; text-decoration: underline }'
+  page.head.prepend(style)
+}
 
 function show(kind, text) {
   if (kind === 'svg') {
@@ -18,6 +35,7 @@ function show(kind, text) {
   }
   const page = new DOMParser().parseFromString(text, 'text/html')
   for (const element of page.querySelectorAll(unwanted)) element.remove()
+  unlink(page)
   document.replaceChild(document.adoptNode(page.documentElement), document.documentElement)
 }
 
@@ -28,6 +46,6 @@ addEventListener('message', (event) => {
   show(kind, text)
   new ResizeObserver(measure).observe(document.documentElement)
 })
-// A link would lead this frame away.
-addEventListener('click', (event) => event.preventDefault(), true)
+// Whatever still looks like a link leads nowhere.
+for (const kind of ['click', 'auxclick', 'dragstart']) addEventListener(kind, (event) => event.preventDefault(), true)
 say({ ready: true })

@@ -55,7 +55,7 @@ async fn a_new_message_of_ten_thousand_parts_is_refused_with_the_bound() {
 async fn a_body_that_does_not_arrive_is_given_up() {
     let app = TestApp::builder()
         .script(Scripted::choosing(|_| says("Fine.")))
-        .server(|settings| settings.body_time = Duration::from_millis(20))
+        .server(|settings| settings.limits.body_time = Duration::from_millis(20))
         .start()
         .await;
     let listening = app.over_http().await;
