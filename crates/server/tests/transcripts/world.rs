@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use engine::{
-    agents::AgentDefinition,
+    agents::{AgentDefinition, Prompt},
     transcript::{Import, Summary, TranscriptFault, export, import},
 };
 use serde_json::json;
@@ -98,7 +98,7 @@ pub async fn start() -> TestApp {
     tools(&mut main);
     let subs = (1..=4).map(|depth| {
         let mut agent = sub(&format!("level{depth}"), &[&format!("level{}", depth + 1)]);
-        agent.prompt = format!("level {depth} ");
+        agent.prompt = Prompt::literal(&format!("level {depth} "));
         tools(&mut agent);
         agent
     });
