@@ -52,7 +52,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let mut background = JoinSet::new();
     if config.model.discover {
         background.spawn(async move {
-            model_choice::keep_looking(&catalog, |found| say(found)).await;
+            model_choice::keep_looking(&catalog, |found| say(format_args!("{found}"))).await;
         });
     }
     let end = CancellationToken::new();

@@ -244,10 +244,7 @@ async fn a_client_that_takes_nothing_of_its_stream_is_cut_and_the_run_goes_on() 
     let gate = Gate::new();
     let app = TestApp::builder()
         .replies([says(&text).then(waits(&gate)).then(says("."))])
-        .server(|settings| {
-            settings.limits.write_time = milliseconds(300);
-            settings.heartbeat = milliseconds(50);
-        })
+        .server(|settings| settings.limits.write_time = milliseconds(300))
         .start()
         .await;
     let server = app.over_http().await;
