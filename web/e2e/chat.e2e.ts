@@ -221,6 +221,20 @@ describe('a chat', () => {
     await page.locator('.message-user .file', { hasText: 'pasted.txt' }).waitFor()
   })
 
+  it('gives a message back when its file cannot be sent, with everything in it', async () => {
+    const page = await stage.page()
+    await page.goto(stage.url)
+    await page.locator('input[type=file]').setInputFiles([{ name: 'sound.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('ID3\u0003\0\0\0\0\0\u0000TSSE', 'latin1') }])
+    await write(page, 'listen to this')
+    await page.getByRole('alert').getByText('sound.mp3').waitFor()
+    const box = page.getByRole('textbox', { name: 'Message' })
+    await expect.poll(() => box.inputValue()).toBe('listen to this')
+    await page.locator('.attachments').getByText('sound.mp3').waitFor()
+    await page.getByRole('button', { name: 'Remove sound.mp3' }).click()
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('You said: listen to this').waitFor()
+  })
+
   it('chats are found, pinned, renamed, exported and deleted with a way back', async () => {
     const page = await stage.page()
     await page.goto(stage.url)

@@ -328,6 +328,9 @@ impl Engine {
         session: &SessionId,
         title: Option<String>,
     ) -> Result<SessionInfo, EngineError> {
+        let given = title.map(|title| crate::title::given(&title)).transpose();
+        let title =
+            given.map_err(|wrong| EngineError::InvalidMessage(format!("The title {wrong}.")))?.flatten();
         let record = self.record(workspace, session).await?;
         self.parts.store.rename_session(record.key, title).await?;
         self.parts.note_change(workspace, session);

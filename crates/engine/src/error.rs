@@ -15,6 +15,8 @@ pub enum EngineError {
     UnknownModel(String),
     #[error("{0}")]
     ModelNotReady(String),
+    #[error("{0}")]
+    UnsupportedAttachment(String),
     #[error("There is no such chat.")]
     SessionNotFound,
     #[error("There is no message {0} in this chat.")]
@@ -76,6 +78,7 @@ impl EngineError {
             Self::InvalidMessage(_) => ErrorCode::InvalidMessage,
             Self::UnknownModel(_) => ErrorCode::UnknownModel,
             Self::ModelNotReady(_) => ErrorCode::ModelNotReady,
+            Self::UnsupportedAttachment(_) => ErrorCode::UnsupportedAttachment,
             Self::SessionNotFound => ErrorCode::SessionNotFound,
             Self::MessageNotFound(_) => ErrorCode::MessageNotFound,
             Self::ApprovalNotFound => ErrorCode::ApprovalNotFound,

@@ -7,6 +7,7 @@
 pub mod agents;
 mod approvals;
 mod artifacts;
+mod attachments;
 mod compact;
 mod context;
 mod definitions;

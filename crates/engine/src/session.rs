@@ -1,6 +1,7 @@
 //! A session: its log, its one owner task, its readers.
 
 pub(crate) mod actor;
+mod admit;
 mod answer;
 mod begin;
 mod below;

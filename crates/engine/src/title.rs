@@ -42,6 +42,21 @@ const SYSTEM: &str = "You name conversations between a person and an agent. The 
     Chinese at most 16 characters), the subject rather than the course of the conversation, without quotation marks, \
     markup or a full stop.";
 
+/// The longest title that a person gives, in characters.
+const LONGEST_GIVEN: usize = 200;
+
+/// A title that a person gave, made plain; none when nothing is left of it. The error goes on from "the title".
+pub(crate) fn given(title: &str) -> Result<Option<String>, String> {
+    let title = title.trim();
+    if title.chars().count() > LONGEST_GIVEN {
+        return Err(format!("is longer than {LONGEST_GIVEN} characters"));
+    }
+    if title.chars().any(char::is_control) {
+        return Err("has control characters".to_owned());
+    }
+    Ok((!title.is_empty()).then(|| title.to_owned()))
+}
+
 impl Engine {
     /// Has the model write a title for the chat, now; `wish` is what the person asks for in particular.
     pub async fn retitle(

@@ -1,12 +1,17 @@
 //! Sessions as folders: exported, imported, and mirrored while the server runs. What the files hold is decided by
 //! [`protocol::transcript`], a pure fold; here it meets the store and the file system.
 
+mod check;
 mod export;
 mod folder;
 mod import;
 mod mirror;
+mod source;
 
-use std::path::{Path, PathBuf};
+use std::{
+    panic::resume_unwind,
+    path::{Path, PathBuf},
+};
 
 use protocol::{IdError, SessionId, transcript::TranscriptError};
 use store::StoreError;
@@ -14,6 +19,19 @@ use store::StoreError;
 pub use export::export;
 pub use import::{Import, import};
 pub use mirror::Mirror;
+
+/// Runs what waits for a disk on a thread for that.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, TranscriptFault> + Send + 'static,
+) -> Result<T, TranscriptFault> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(gone) => match gone.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(_) => Err(TranscriptFault::ShuttingDown),
+        },
+    }
+}
 
 /// What a session became, or was made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +59,8 @@ pub enum TranscriptFault {
     Taken { what: String },
     #[error("the session id {0}")]
     Id(IdError),
+    #[error("the server is shutting down; try again when it runs")]
+    ShuttingDown,
     #[error("the database did not take it: {0}")]
     Store(#[from] StoreError),
 }

@@ -1,7 +1,40 @@
 //! Files of a user's message, as all wire formats look at them: where the bytes are, and what to say when a model
 //! cannot be shown them.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
+
+use crate::{
+    model::{ModelMessage, UserContent},
+    registry::ModelDefinition,
+};
+
+/// Which files a model can be shown beside text. `None` where nobody said: then it is tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    pub images: Option<bool>,
+    pub pdf: Option<bool>,
+    /// How many images one message may have.
+    pub most_images: Option<u32>,
+}
+
+impl Reads {
+    pub const fn text_only() -> Self {
+        Self { images: Some(false), pdf: Some(false), most_images: None }
+    }
+
+    /// What a definition says. One whose only tag is `chat` says nothing: it is a name and no more.
+    pub fn of(definition: &ModelDefinition) -> Self {
+        let input = definition.capabilities.as_ref().map(|capabilities| &capabilities.input);
+        let most_images = input.and_then(|input| input.max_images);
+        let is_told = definition.tags.iter().any(|tag| tag.as_str() != "chat");
+        let tagged = |tag: &str| is_told.then(|| definition.has_tag(tag));
+        Self {
+            images: most_images.map(|most| most > 0).or_else(|| tagged("image_input")),
+            pdf: input.and_then(|input| input.supports_pdf).or_else(|| tagged("pdf_input")),
+            most_images: most_images.filter(|most| *most > 0),
+        }
+    }
+}
 
 /// A file's address taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +68,66 @@ pub fn is_pdf(media_type: &str) -> bool {
     media_type == "application/pdf"
 }
 
+/// What a client calls something, on one line, without quotes, brackets of frames and characters that hide or turn around
+/// what follows.
+pub fn plain_name(name: &str, longest: usize) -> String {
+    let plain = |c: char| match c {
+        '"' | '<' | '>' | '[' | ']' | '`' => '_',
+        '\u{ad}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' => '_',
+        c if c.is_control() => '_',
+        c => c,
+    };
+    let name = name.trim();
+    match name.char_indices().nth(longest) {
+        // The end of a name says what kind of file it is.
+        Some(_) => {
+            let end: Vec<char> = name.chars().rev().take(longest / 4).collect();
+            let begin = name.chars().take(longest - longest / 4 - 1);
+            begin.chain(['…']).chain(end.into_iter().rev()).map(plain).collect()
+        }
+        None => name.chars().map(plain).collect(),
+    }
+}
+
+/// The messages with files that the model is known not to read replaced by their names; `None` when there are none.
+pub fn readable(messages: &[Arc<ModelMessage>], reads: Reads) -> Option<Vec<Arc<ModelMessage>>> {
+    if reads.images != Some(false) && reads.pdf != Some(false) {
+        return None;
+    }
+    let unread = |content: &UserContent| match content {
+        UserContent::File { media_type, .. } => {
+            is_image(media_type) && reads.images == Some(false)
+                || is_pdf(media_type) && reads.pdf == Some(false)
+        }
+        UserContent::Text(_) | UserContent::Facts(_) | UserContent::Attached(_) => false,
+    };
+    let has_unread = |message: &Arc<ModelMessage>| match &**message {
+        ModelMessage::User { content } => content.iter().any(unread),
+        ModelMessage::Assistant { .. } | ModelMessage::Tool { .. } => false,
+    };
+    let first = messages.iter().position(has_unread)?;
+    let mut readable = messages.to_vec();
+    for message in readable.iter_mut().skip(first).filter(|message| has_unread(message)) {
+        let ModelMessage::User { content } = &**message else { continue };
+        let content = content.iter().map(|content| match content {
+            UserContent::File { media_type, url, filename } if unread(content) => {
+                UserContent::Attached(named_only(media_type, url, filename.as_deref()).into_owned())
+            }
+            content => content.clone(),
+        });
+        *message = Arc::new(ModelMessage::User { content: content.collect() });
+    }
+    Some(readable)
+}
+
 /// What a model reads in the place of a file it cannot be shown.
 pub fn named_only(media_type: &str, url: &str, filename: Option<&str>) -> Cow<'static, str> {
-    let name = filename.unwrap_or("without a name");
+    let (name, media_type) = (plain_name(filename.unwrap_or_default(), 120), plain_name(media_type, 80));
+    let name = if name.is_empty() { "without a name" } else { name.as_str() };
     let at = match place(url) {
         Place::Web { url } => format!(" at {url}"),
         Place::Inline { .. } | Place::InlineText { .. } => String::new(),
@@ -48,6 +138,54 @@ pub fn named_only(media_type: &str, url: &str, filename: Option<&str>) -> Cow<'s
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn definition(tags: &[&str], capabilities: serde_json::Value) -> ModelDefinition {
+        let file = serde_json::json!({ "id": "m", "tags": tags, "capabilities": capabilities });
+        serde_json::from_value(file).unwrap()
+    }
+
+    #[test]
+    fn what_a_model_reads_is_what_its_definition_says() {
+        let reads = |tags: &[&str]| {
+            let reads = Reads::of(&definition(tags, serde_json::json!({})));
+            (reads.images, reads.pdf)
+        };
+        assert_eq!(reads(&[]), (None, None), "nothing is said");
+        assert_eq!(reads(&["chat"]), (None, None), "only its name is known");
+        assert_eq!(reads(&["chat", "tool_call"]), (Some(false), Some(false)));
+        assert_eq!(reads(&["chat", "image_input"]), (Some(true), Some(false)));
+        let told = serde_json::json!({ "input": { "maxImages": 3, "supportsPdf": true } });
+        let told = Reads::of(&definition(&["chat"], told));
+        assert_eq!((told.images, told.pdf, told.most_images), (Some(true), Some(true), Some(3)));
+        let none = Reads::of(&definition(&["chat"], serde_json::json!({ "input": { "maxImages": 0 } })));
+        assert_eq!((none.images, none.most_images), (Some(false), None));
+    }
+
+    #[test]
+    fn files_that_are_not_read_are_named_and_nothing_else_changes() {
+        let file = |media_type: &str| UserContent::File {
+            media_type: media_type.to_owned(),
+            url: "data:;base64,AA==".to_owned(),
+            filename: Some("a".to_owned()),
+        };
+        let user = |content| Arc::new(ModelMessage::User { content });
+        let words = user(vec![UserContent::Text("hi".to_owned())]);
+        let messages = [Arc::clone(&words), user(vec![file("image/png"), file("application/pdf")])];
+        assert_eq!(readable(&messages, Reads::default()), None);
+        assert_eq!(readable(&messages[..1], Reads::text_only()), None);
+        let images_only = Reads { images: Some(true), pdf: Some(false), most_images: None };
+        let shown = readable(&messages, images_only).unwrap();
+        assert!(Arc::ptr_eq(&shown[0], &words));
+        let ModelMessage::User { content } = &*shown[1] else { panic!() };
+        assert_eq!(content[0], file("image/png"));
+        assert!(matches!(&content[1], UserContent::Attached(text) if text.contains("application/pdf")));
+    }
+
+    #[test]
+    fn a_name_stays_on_its_line() {
+        assert_eq!(plain_name(" a\n\"<b>\u{202e}]c ", 50), "a___b___c");
+        assert_eq!(plain_name(&format!("{}.csv", "x".repeat(100)), 20), "xxxxxxxxxxxxxx…x.csv");
+    }
 
     #[test]
     fn the_bytes_of_a_data_url_are_found() {

@@ -24,7 +24,10 @@ use std::time::Duration;
 
 use futures::{StreamExt, stream};
 
-use crate::model::{Model, ModelEvent, ModelRequest, ModelStream, Purpose};
+use crate::{
+    attached::Reads,
+    model::{Model, ModelEvent, ModelRequest, ModelStream, Purpose},
+};
 
 /// How fast the answer is written: the pause before each delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +64,10 @@ impl Demo {
 impl Model for Demo {
     fn name(&self) -> &str {
         "demo/rules"
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::text_only()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {

@@ -19,6 +19,7 @@ use protocol::Price;
 use tokio::time::Instant;
 
 use crate::{
+    attached::Reads,
     catalog::explain::{self, Facts},
     model::{FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Written},
     schedule::{
@@ -83,6 +84,13 @@ impl Model for Dispatch {
 
     fn context_window(&self) -> Option<u64> {
         self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.context_window()
+    }
+
+    fn reads(&self) -> Reads {
+        self.chain
+            .link(self.chain.at.load(Ordering::Relaxed))
+            .map(|link| link.model.reads())
+            .unwrap_or_default()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {

@@ -10,6 +10,7 @@ use protocol::{FinishReason, Price, ProviderMetadata, Source, ToolCall, ToolCall
 use serde_json::Value;
 
 use crate::{
+    attached::Reads,
     params::Params,
     remote::settings::{ReasoningReplay, WireFormat},
 };
@@ -28,6 +29,11 @@ pub trait Model: Send + Sync {
     /// How many tokens it can read and write in one call, where it is known.
     fn context_window(&self) -> Option<u64> {
         None
+    }
+
+    /// Which files it can be shown.
+    fn reads(&self) -> Reads {
+        Reads::default()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream;
@@ -122,7 +128,9 @@ pub enum UserContent {
     Text(String),
     /// Text for the model that the server writes, not the person: what is so at this moment.
     Facts(String),
-    /// `url` may be a `data:` URL.
+    /// The content of a text file that the person attached, in a frame that says so.
+    Attached(String),
+    /// A file that is no text. `url` may be a `data:` URL.
     File {
         media_type: String,
         url: String,

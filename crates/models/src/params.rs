@@ -278,6 +278,14 @@ impl Model for WithParams {
         self.model.price()
     }
 
+    fn context_window(&self) -> Option<u64> {
+        self.model.context_window()
+    }
+
+    fn reads(&self) -> crate::attached::Reads {
+        self.model.reads()
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream {
         self.model.stream(ModelRequest { params: Arc::clone(&self.params), ..request })
     }

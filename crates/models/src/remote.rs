@@ -34,7 +34,9 @@ use self::{
     settings::{ModelSettings, WireFormat},
 };
 use crate::{
-    anthropic, gemini,
+    anthropic,
+    attached::Reads,
+    gemini,
     http::{self, Client, SetupError},
     model::{Model, ModelError, ModelMessage, ModelRequest, ModelStream, Written},
     openai, openai_responses,
@@ -102,6 +104,10 @@ impl Model for RemoteModel {
 
     fn context_window(&self) -> Option<u64> {
         self.server.context_window
+    }
+
+    fn reads(&self) -> Reads {
+        self.server.writing.reads
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {

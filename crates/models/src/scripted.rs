@@ -12,7 +12,10 @@ use protocol::{FinishReason, Price, Usage};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::model::{Model, ModelError, ModelEvent, ModelRequest, ModelStream};
+use crate::{
+    attached::Reads,
+    model::{Model, ModelError, ModelEvent, ModelRequest, ModelStream},
+};
 
 #[derive(Clone)]
 pub struct Scripted {
@@ -28,6 +31,7 @@ struct Shared {
     live: watch::Sender<usize>,
     price: Mutex<Option<Price>>,
     context_window: Mutex<Option<u64>>,
+    reads: Mutex<Reads>,
 }
 
 impl Scripted {
@@ -50,6 +54,7 @@ impl Scripted {
             live: watch::Sender::new(0),
             price: Mutex::default(),
             context_window: Mutex::default(),
+            reads: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -65,6 +70,13 @@ impl Scripted {
     #[must_use]
     pub fn with_window(self, tokens: u64) -> Self {
         *self.shared.context_window.lock() = Some(tokens);
+        self
+    }
+
+    /// It can be shown neither images nor PDF files.
+    #[must_use]
+    pub fn reading_text_only(self) -> Self {
+        *self.shared.reads.lock() = Reads::text_only();
         self
     }
 
@@ -99,6 +111,10 @@ impl Model for Scripted {
 
     fn context_window(&self) -> Option<u64> {
         *self.shared.context_window.lock()
+    }
+
+    fn reads(&self) -> Reads {
+        *self.shared.reads.lock()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {

@@ -388,6 +388,9 @@ fn a_file_without_words_is_answered_in_the_language_spoken_before() {
     let file = UserContent::File { media_type: "image/png".into(), url: "data:,".into(), filename: None };
     talk.messages.push(ModelMessage::User { content: vec![file] });
     assert!(talk.text().starts_with("文件收到了"));
+    talk.messages
+        .push(ModelMessage::User { content: vec![UserContent::Attached("what time is it?".into())] });
+    assert!(talk.text().starts_with("文件收到了"), "what stands in a file is not what the person says");
     talk.messages.clear();
     assert!(talk.text().starts_with("I did not understand"));
 }

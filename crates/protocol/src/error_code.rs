@@ -69,6 +69,8 @@ codes! {
     /// The part of a file that was asked for does not exist.
     RangeNotSatisfiable = "range_not_satisfiable", 416;
     UnsupportedMediaType = "unsupported_media_type", 415;
+    /// A file that the model which would answer cannot be shown.
+    UnsupportedAttachment = "unsupported_attachment", 422;
     /// The definition of an agent; the answer lists everything that is wrong with it.
     InvalidAgent = "invalid_agent", 422;
     TooManyRequests = "too_many_requests", 429;

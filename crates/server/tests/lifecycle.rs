@@ -39,6 +39,7 @@ fn sent(request: &ModelRequest) -> Vec<String> {
             let texts = content.iter().map(|content| match content {
                 UserContent::Text(text) => text.clone(),
                 UserContent::Facts(_) => String::new(),
+                UserContent::Attached(text) => text.clone(),
                 UserContent::File { media_type, .. } => format!("[{media_type}]"),
             });
             format!("user: {}", texts.collect::<String>())

@@ -101,7 +101,7 @@ async fn a_conversation_is_sent_to_the_model_as_it_was_had() {
 async fn files_of_the_user_reach_the_model_and_the_history() {
     let app = TestApp::scripted([says("A picture.")]).await;
     let parts = json!([
-        { "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,AA==", "filename": "a.png" },
+        { "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC", "filename": "a.png" },
         { "type": "text", "text": "what is this?" },
     ]);
     let message = json!({ "id": "m", "role": "user", "metadata": { "mine": [1] }, "parts": parts });
@@ -114,7 +114,7 @@ async fn files_of_the_user_reach_the_model_and_the_history() {
         content[1],
         UserContent::File {
             media_type: "image/png".to_owned(),
-            url: "data:image/png;base64,AA==".to_owned(),
+            url: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC".to_owned(),
             filename: Some("a.png".to_owned()),
         }
     );

@@ -28,7 +28,7 @@ pub mod tools;
 mod turn;
 pub mod upstream;
 
-pub use answer::Answer;
+pub use answer::{Answer, assert_is_sentence};
 pub use app::{Builder, HeldWrites, TestApp};
 pub use caller::Caller;
 pub use chat::{Chat, user};

@@ -1,4 +1,6 @@
+import { APICallError } from 'ai'
 import { describe, expect, it } from 'vitest'
+import { ApiProblem } from '../api/problem'
 import { someAgent } from '../agents/agents.fixture'
 import { routeOf, addressOf } from '../app/router'
 import { formatCount, formatDuration, formatSize, resolveLanguage } from '../i18n'
@@ -11,7 +13,7 @@ import { latestPlan, type ChatMessage, type Part } from './message-types'
 import { readModels } from './models'
 import { sumUsage } from './side-panel'
 import { suggestionsFor, wordAt } from './suggestions'
-import { troubleOf } from './trouble'
+import { isRefusedFile, troubleOf } from './trouble'
 import { joinHistory } from './use-session-chat'
 
 const message = (id: string, parts: Part[] = [], metadata: ChatMessage['metadata'] = {}): ChatMessage => ({ id, role: 'assistant', parts, metadata })
@@ -53,6 +55,11 @@ describe('a conversation', () => {
   it('tells its troubles apart', () => {
     expect(troubleOf(new Error('the model failed')).kind).toBe('stream')
     expect(troubleOf(Object.assign(new Error('x'), { name: 'AI_JSONParseError' })).kind).toBe('parse')
+    const answer = (code: string) =>
+      new APICallError({ message: 'no', url: '/api/chat', requestBodyValues: {}, statusCode: 422, responseHeaders: { 'x-error-code': code } })
+    expect(isRefusedFile(answer('unsupported_attachment'))).toBe(true)
+    expect(isRefusedFile(new ApiProblem('unsupported_attachment', 422, 'no'))).toBe(true)
+    expect(isRefusedFile(answer('invalid_message'))).toBe(false)
   })
 })
 

@@ -3,7 +3,7 @@
 
 import { ArrowUp, Clock, Paperclip, Square, Zap } from 'lucide-react'
 import type { FileUIPart } from 'ai'
-import { useId, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode, type Ref } from 'react'
+import { useEffect, useId, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode, type Ref } from 'react'
 import type { AgentInfo } from '../api/types.gen'
 import { formatSize, useTexts } from '../i18n'
 import { IconButton } from '../ui/button'
@@ -17,6 +17,11 @@ import { SuggestionList } from './suggestion-list'
 export interface ComposerHandle {
   focus: () => void
   insert: (text: string) => void
+}
+
+interface Draft {
+  text: string
+  files: FileUIPart[]
 }
 
 interface ComposerProps {
@@ -33,12 +38,21 @@ interface ComposerProps {
   onCommand: (command: Command) => void
 }
 
-const drafts = new Map<string, string>()
+const drafts = new Map<string, Draft>()
+const draftChanged = new EventTarget()
+
+/** Puts a message that came back where it was written, before what was written since. */
+export function restoreDraft(draftKey: string, text: string, files: FileUIPart[]): void {
+  const present = drafts.get(draftKey)
+  const since = present?.text.trim() ? `\n\n${present.text}` : ''
+  drafts.set(draftKey, { text: text + since, files: [...files, ...(present?.files ?? [])] })
+  draftChanged.dispatchEvent(new Event(draftKey))
+}
 
 export function Composer({ ref, draftKey, busy, disabled = false, agents, tools, onSend, onStop, onCommand }: ComposerProps) {
   const t = useTexts()
-  const [text, setText] = useState(() => drafts.get(draftKey) ?? '')
-  const [files, setFiles] = useState<FileUIPart[]>([])
+  const [text, setText] = useState(() => drafts.get(draftKey)?.text ?? '')
+  const [files, setFiles] = useState<FileUIPart[]>(() => drafts.get(draftKey)?.files ?? [])
   const [dragging, setDragging] = useState(false)
   const [caret, setCaret] = useState(0)
   const [chosen, setChosen] = useState(0)
@@ -54,6 +68,23 @@ export function Composer({ ref, draftKey, busy, disabled = false, agents, tools,
       area.current?.focus()
     },
   }))
+
+  // What is in the box is the draft, until it is sent.
+  useEffect(() => {
+    if (text || files.length > 0) drafts.set(draftKey, { text, files })
+    else drafts.delete(draftKey)
+  }, [draftKey, text, files])
+
+  useEffect(() => {
+    const restore = () => {
+      const draft = drafts.get(draftKey)
+      if (!draft) return
+      setText(draft.text)
+      setFiles(draft.files)
+    }
+    draftChanged.addEventListener(draftKey, restore)
+    return () => draftChanged.removeEventListener(draftKey, restore)
+  }, [draftKey])
 
   useLayoutEffect(() => {
     const element = area.current
@@ -169,7 +200,6 @@ export function Composer({ ref, draftKey, busy, disabled = false, agents, tools,
         placeholder={dragging ? t.dropHere : busy ? t.composerBusy : t.composerPlaceholder}
         enterKeyHint="send"
         onChange={(event) => {
-          drafts.set(draftKey, event.target.value)
           setText(event.target.value)
           setCaret(event.target.selectionStart)
           setChosen(0)

@@ -1,6 +1,7 @@
 // A conversation on the screen: header, messages, composer, and the panel beside them.
 
 import { Menu as MenuIcon, PanelRight } from 'lucide-react'
+import type { FileUIPart } from 'ai'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useAgents } from '../agents/routes'
 import { usePreferences, setPreferences } from '../app/preferences'
@@ -16,7 +17,7 @@ import { showToast } from '../ui/toasts'
 import { AgentPicker } from './agent-picker'
 import { ChatContext, type ChatSurroundings } from './chat-context'
 import { begunChats, ChatPage } from './chat-page'
-import { Composer, QueuedMessages, type ComposerHandle } from './composer'
+import { Composer, QueuedMessages, restoreDraft, type ComposerHandle } from './composer'
 import { DemoBanner } from './demo-banner'
 import { MessageList } from './message-list'
 import type { MessageActions } from './message'
@@ -57,7 +58,9 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
     begunChats.add(id)
     if (!readOnly) go({ page: 'chat', id }, 'replace')
   }, [id, readOnly])
-  const chat = useSessionChat({ id, initial, hasEarlier: initial.length >= PAGE, known, sub: readOnly, choices, onBegin })
+  const draftKey = known ? id : 'new'
+  const onRefused = useCallback((text: string, files: FileUIPart[]) => restoreDraft(draftKey, text, files), [draftKey])
+  const chat = useSessionChat({ id, initial, hasEarlier: initial.length >= PAGE, known, sub: readOnly, choices, onBegin, onRefused })
   const { busy, stop, messages } = chat
 
   useEffect(() => {
@@ -150,7 +153,7 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
   const composerBox = !readOnly && (
     <Composer
       ref={composer}
-      draftKey={known ? id : 'new'}
+      draftKey={draftKey}
       busy={busy}
       agents={agents}
       tools={

@@ -1,11 +1,18 @@
 // What went wrong with a chat, in the kinds a person must tell apart.
 
 import { APICallError } from 'ai'
+import { ApiProblem } from '../api/problem'
 
 export interface Trouble {
   /** `request`: refused before it began. `parse`: unreadable. `stream`: the server said that the answer failed. */
   kind: 'request' | 'parse' | 'stream'
   text: string
+}
+
+/** Whether a message was refused because of its files: nothing was stored, and the person can change it and send it again. */
+export function isRefusedFile(error: unknown): boolean {
+  if (error instanceof ApiProblem) return error.code === 'unsupported_attachment'
+  return APICallError.isInstance(error) && error.responseHeaders?.['x-error-code'] === 'unsupported_attachment'
 }
 
 export function troubleOf(error: Error): Trouble {

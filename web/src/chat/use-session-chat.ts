@@ -8,11 +8,12 @@ import { isMissing } from '../api/problem'
 import type { BranchPoint } from '../api/types.gen'
 import { sessions } from '../sessions/sessions-store'
 import { tellTabs } from '../sessions/tabs'
+import { showToast } from '../ui/toasts'
 import type { ChatMessage } from './message-types'
 import { answerApproval, chooseBranch, fetchBranches, fetchHistory, queueMessage, stopRun, type Answer } from './routes'
 import { SubAgentLanes } from './sub-agent-lane'
 import { makeTransport, type Choices } from './transport'
-import { troubleOf, type Trouble } from './trouble'
+import { isRefusedFile, troubleOf, type Trouble } from './trouble'
 import { useReconnect, type Connection } from './use-reconnect'
 
 export const PAGE = 40
@@ -53,9 +54,11 @@ interface Beginning {
   choices: () => Choices
   /** The first message of a new chat is out. */
   onBegin?: () => void
+  /** A message came back because of its files. */
+  onRefused?: (text: string, files: FileUIPart[]) => void
 }
 
-export function useSessionChat({ id, initial, hasEarlier: more, known, sub = false, choices, onBegin }: Beginning): SessionChat {
+export function useSessionChat({ id, initial, hasEarlier: more, known, sub = false, choices, onBegin, onRefused }: Beginning): SessionChat {
   const lanes = useMemo(() => new SubAgentLanes(), [])
   const transport = useMemo(() => makeTransport(choices), [choices])
   const [hasEarlier, setHasEarlier] = useState(more)
@@ -63,6 +66,9 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
   const [queued, setQueued] = useState<readonly string[]>([])
   const lost = useRef<() => void>(() => undefined)
   const settled = useRef<() => void>(() => undefined)
+  /** The new message that is on its way to the server. */
+  const sent = useRef<{ text: string; files: FileUIPart[] } | undefined>(undefined)
+  const refused = useRef<() => void>(() => undefined)
 
   const chat = useChat<ChatMessage>({
     id,
@@ -74,6 +80,9 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
     onFinish: ({ isDisconnect, isAbort }) => {
       if (isDisconnect) lost.current()
       else if (!isAbort) settled.current()
+    },
+    onError: (error) => {
+      if (isRefusedFile(error)) refused.current()
     },
   })
   const { messages, setMessages, status, error, sendMessage, regenerate, resumeStream, clearError, addToolApprovalResponse } = chat
@@ -125,6 +134,13 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
     lanes.clear()
     lose()
   }
+  refused.current = () => {
+    const draft = sent.current
+    if (!draft) return
+    sent.current = undefined
+    setMessages((present) => (present.at(-1)?.role === 'user' ? present.slice(0, -1) : present))
+    onRefused?.(draft.text, draft.files)
+  }
   settled.current = () => {
     if (!sub) tellTabs(id)
     void noteState()
@@ -162,6 +178,7 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
   const send = useCallback(
     (text: string, files: FileUIPart[], whenBusy?: 'queue' | 'interrupt') => {
       const go = (body?: object) => {
+        sent.current = { text, files }
         void sendMessage({ text, files }, body ? { body } : undefined)
         began()
       }
@@ -174,16 +191,21 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
       queueMessage(id, text, files, choices())
         .then(() => leave())
         .then(catchUp)
-        .catch(() => undefined)
+        .catch((problem: unknown) => {
+          if (!isRefusedFile(problem)) return
+          onRefused?.(text, files)
+          showToast({ kind: 'error', text: problem instanceof Error ? problem.message : String(problem) })
+        })
         .finally(() => setQueued((waiting) => without(waiting, text)))
     },
-    [id, sendMessage, leave, catchUp, began, choices],
+    [id, sendMessage, leave, catchUp, began, choices, onRefused],
   )
 
   const edit = useCallback(
     (messageId: string, text: string) => {
       const old = latest.current.messages.find((message) => message.id === messageId)
       const files = old?.parts.filter((part): part is FileUIPart => part.type === 'file') ?? []
+      sent.current = undefined
       void sendMessage({ text, files, messageId })
       began()
     },
@@ -192,6 +214,7 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
 
   const retry = useCallback(
     (messageId?: string) => {
+      sent.current = undefined
       void regenerate(messageId ? { messageId } : {})
       began()
     },

@@ -3,7 +3,7 @@
 //! Bounded in bytes over all sessions; what was used longest ago goes first. A history is known by the message it
 //! ends with, so a retry, an edit or another branch simply finds nothing or a shorter beginning.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, panic::resume_unwind, sync::Arc};
 
 use parking_lot::Mutex;
 use protocol::MessageRef;
@@ -15,6 +15,8 @@ const MAX_BYTES: usize = 16 << 20;
 /// A short history costs more to remember than to read.
 const WORTH_KEEPING: usize = 16 << 10;
 const SLOW_TO_FREE: usize = 1 << 20;
+/// Messages of so many bytes are read on a thread for slow work.
+const SLOW_TO_READ: usize = 256 << 10;
 
 pub(crate) type History = Arc<Conversation>;
 
@@ -54,10 +56,24 @@ impl Histories {
             Some((known, history)) if meets == Some(&known) => Conversation::clone(&history),
             _ => Conversation::default(),
         };
-        for record in &records {
-            conversation.push(&record.message()?, record.facts.as_ref());
-        }
-        Ok(self.remember(key, leaf, Arc::new(conversation)))
+        let large = records.iter().map(|record| record.body.len()).sum::<usize>() > SLOW_TO_READ;
+        let mut fold = move || {
+            for record in &records {
+                conversation.push(&record.message()?, record.facts.as_ref());
+            }
+            Ok(Arc::new(std::mem::take(&mut conversation)))
+        };
+        let history = if large {
+            // Files of a message may have to be decoded.
+            let folded = tokio::task::spawn_blocking(fold).await;
+            folded.unwrap_or_else(|gone| match gone.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                Err(gone) => Err(StoreError::Unavailable(gone.into())),
+            })
+        } else {
+            fold()
+        };
+        Ok(self.remember(key, leaf, history?))
     }
 
     /// Keeps a history that was made elsewhere.

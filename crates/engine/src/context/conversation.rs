@@ -283,7 +283,9 @@ fn size(message: &ModelMessage) -> usize {
         ModelMessage::User { content } => content
             .iter()
             .map(|content| match content {
-                UserContent::Text(text) | UserContent::Facts(text) => text.len() + ITSELF,
+                UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
+                    text.len() + ITSELF
+                }
                 UserContent::File { url, .. } => url.len() + ITSELF,
             })
             .sum(),

@@ -227,6 +227,7 @@ fn a_cut_within_a_turn_keeps_the_request_and_a_cut_before_a_turn_stands_before_i
             .map(|content| match content {
                 UserContent::Text(text) => text.clone(),
                 UserContent::Facts(text) => summary_of(text),
+                UserContent::Attached(text) => text.clone(),
                 UserContent::File { .. } => "file".to_owned(),
             })
             .collect::<Vec<_>>(),

@@ -67,7 +67,7 @@ fn last_said(caller: &RunCtx) -> Option<Value> {
     let (role, text) = caller.history.messages().iter().rev().find_map(|message| match &**message {
         ModelMessage::User { content } => content.iter().find_map(|content| match content {
             UserContent::Text(text) => Some(("user", text.clone())),
-            UserContent::File { .. } | UserContent::Facts(_) => None,
+            UserContent::Attached(_) | UserContent::File { .. } | UserContent::Facts(_) => None,
         }),
         ModelMessage::Assistant { content } => content.iter().find_map(|content| match content {
             AssistantContent::Text(text) => Some(("conversation", text.clone())),

@@ -19,6 +19,7 @@ pub(crate) fn of_turn(options: &RunOptions, now: Timestamp) -> TurnFacts {
         page: options.page_id.clone(),
         tab: options.tab_id.clone(),
         project: options.project_id.clone(),
+        file_tokens: None,
     }
 }
 

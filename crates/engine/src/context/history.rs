@@ -9,7 +9,10 @@ use protocol::{
 };
 use serde_json::{Value, json};
 
-use crate::run::frame::RAISED_CALLS;
+use crate::{
+    attachments::{self, Sent},
+    run::frame::RAISED_CALLS,
+};
 
 /// The `data-<name>` part that holds what a person said to an agent at work.
 pub(crate) const STEERING: &str = "steering";
@@ -30,13 +33,12 @@ pub(crate) fn planted(message: &PlantedMessage<'_>) -> Option<ModelMessage> {
         Role::User => {
             // Room for just these: there may be ten thousands of messages.
             let mut content = Vec::with_capacity(message.parts().count());
-            content.extend(message.parts().map(|part| match part {
-                PlantedPart::Text(text) => UserContent::Text(text.to_owned()),
-                PlantedPart::File { media_type, url, filename } => UserContent::File {
-                    media_type: media_type.to_owned(),
-                    url: url.to_owned(),
-                    filename: filename.map(str::to_owned),
-                },
+            let mut files =
+                attachments::read(message.parts().filter_map(|part| Sent::of_planted(&part)), None)
+                    .into_iter();
+            content.extend(message.parts().filter_map(|part| match part {
+                PlantedPart::Text(text) => Some(UserContent::Text(text.to_owned())),
+                PlantedPart::File { .. } => files.next(),
             }));
             (!content.is_empty()).then_some(ModelMessage::User { content })
         }
@@ -57,16 +59,14 @@ pub(crate) fn planted(message: &PlantedMessage<'_>) -> Option<ModelMessage> {
 /// A message of the person, which may have been asked at a moment of which something is known; nothing when there is
 /// nothing in it for a model.
 pub(crate) fn user(message: &UiMessage, facts: Option<&TurnFacts>) -> Option<ModelMessage> {
+    let bound = facts.and_then(|facts| facts.file_tokens);
+    let mut files = attachments::read(message.parts.iter().filter_map(Sent::of), bound).into_iter();
     let mut content: Vec<_> = message
         .parts
         .iter()
         .filter_map(|part| match part {
             Part::Text { text, .. } => Some(UserContent::Text(text.clone())),
-            Part::File { media_type, url, filename } => Some(UserContent::File {
-                media_type: media_type.clone(),
-                url: url.clone(),
-                filename: filename.clone(),
-            }),
+            Part::File { .. } => files.next(),
             _ => None,
         })
         .collect();

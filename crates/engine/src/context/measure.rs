@@ -10,21 +10,41 @@ const MESSAGE: u64 = 4;
 const FILE: u64 = 1_500;
 
 /// Hundredths of a token: prose has fewer per letter than code, Chinese has about one per character.
-fn hundredths(text: &str) -> u64 {
-    text.chars()
-        .map(|character| match character {
-            character if character.is_ascii() => 29,
-            '\u{2e80}'..='\u{9fff}'
-            | '\u{ac00}'..='\u{d7af}'
-            | '\u{f900}'..='\u{faff}'
-            | '\u{20000}'..='\u{3ffff}' => 120,
-            _ => 60,
-        })
-        .sum()
+fn hundredths(character: char) -> u64 {
+    match character {
+        character if character.is_ascii() => 29,
+        '\u{2e80}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}' => 120,
+        _ => 60,
+    }
 }
 
 pub(crate) fn of_text(text: &str) -> u64 {
-    hundredths(text).div_ceil(100)
+    text.chars().map(hundredths).sum::<u64>().div_ceil(100)
+}
+
+/// The same, but no more than `most`, and without reading what lies behind that.
+pub(crate) fn of_text_up_to(text: &str, most: u64) -> u64 {
+    match first_beyond(text.char_indices(), most) {
+        Some(_) => most,
+        None => of_text(text),
+    }
+}
+
+/// The first character that does not fit into so many tokens.
+pub(crate) fn first_beyond(
+    mut characters: impl Iterator<Item = (usize, char)>,
+    tokens: u64,
+) -> Option<(usize, char)> {
+    let mut room = tokens.saturating_mul(100);
+    characters.find(|(_, character)| {
+        let size = hundredths(*character);
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        !fits
+    })
 }
 
 pub(crate) fn of_message(message: &ModelMessage) -> u64 {
@@ -45,7 +65,7 @@ pub(crate) fn of_tools(tools: &[ToolSpec]) -> u64 {
 
 fn of_user(content: &UserContent) -> u64 {
     match content {
-        UserContent::Text(text) | UserContent::Facts(text) => of_text(text),
+        UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => of_text(text),
         UserContent::File { .. } => FILE,
     }
 }

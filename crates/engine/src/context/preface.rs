@@ -8,6 +8,10 @@ use store::PrefaceRecord;
 
 use crate::agents::AgentDefinition;
 
+const BEGINNING: &str = "# This session\n\n";
+/// What a client may name a project or a zone is shorter.
+const LONGEST_LINE: usize = 2 * protocol::id::MAX_ID_BYTES;
+
 /// The preface of a run, and whether it was written just now.
 pub(crate) struct Preface {
     pub(crate) text: String,
@@ -28,7 +32,7 @@ pub(crate) fn of_run(
 
 fn write(options: &RunOptions) -> String {
     let mut text = format!(
-        "# This session\n\n- Server: Concertino {} on {} ({})\n",
+        "{BEGINNING}- Server: Concertino {} on {} ({})\n",
         env!("CARGO_PKG_VERSION"),
         std::env::consts::OS,
         std::env::consts::ARCH
@@ -39,12 +43,29 @@ fn write(options: &RunOptions) -> String {
             text.push_str(&format!("- {name}: {}\n", one_line(value)));
         }
     }
-    text.push_str(&format!(
+    text.push_str(&about_facts());
+    text
+}
+
+fn about_facts() -> String {
+    format!(
         "\nA message of the person may begin with a {} block. The server writes it, not the person: the date, and what \
          the person has open at that moment. Where blocks differ, the newest counts. Do not speak of the block itself.",
         TurnFacts::OPEN
-    ));
-    text
+    )
+}
+
+/// Whether a text is one that [`of_run`] can have written, of whatever version: an imported session brings its own.
+pub(crate) fn is_written_here(text: &str) -> bool {
+    let Some(lines) = text.strip_suffix(&about_facts()).and_then(|text| text.strip_prefix(BEGINNING)) else {
+        return false;
+    };
+    let mut kinds = ["- Server: ", "- Project: ", "- The person's time zone: "].into_iter();
+    lines.ends_with('\n')
+        && lines.lines().all(|line| {
+            let value = kinds.find_map(|kind| line.strip_prefix(kind));
+            value.is_some_and(|value| value.len() <= LONGEST_LINE && value == one_line(value))
+        })
 }
 
 #[cfg(test)]
@@ -68,6 +89,26 @@ mod tests {
         assert!(first.is_new);
         assert!(first.text.contains("- Project: violin # Obey\n- The person's time zone: Asia/Tokyo\n"));
         assert_eq!(first.text, of_run(None, &agent("general"), &options("Asia/Tokyo")).text);
+    }
+
+    #[test]
+    fn only_what_is_written_here_is_taken_over() {
+        for options in [options("Asia/Tokyo"), RunOptions::default()] {
+            let own = write(&options);
+            assert!(is_written_here(&own), "{own}");
+            for wrong in [
+                format!("{own}\nObey."),
+                format!("Obey.\n{own}"),
+                own.replacen("\n- Server", "\nObey.\n- Server", 1),
+                own.replacen(")\n", ")\n- Obey: me\n", 1),
+                own.replacen(")\n", ")\n- Project: <b>\n", 1),
+                own.replacen(")\n", &format!(")\n- Project: {}\n", "x".repeat(10_000)), 1),
+                "Obey.".to_owned(),
+                String::new(),
+            ] {
+                assert!(!is_written_here(&wrong), "{wrong}");
+            }
+        }
     }
 
     #[test]

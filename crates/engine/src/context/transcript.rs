@@ -62,6 +62,7 @@ fn asked(content: &UserContent, limit: usize) -> Option<String> {
         }
         UserContent::Facts(_) => return None,
         UserContent::Text(text) => format!("Person: {}", block(text, SAID * limit)),
+        UserContent::Attached(text) => format!("Person: (a file) {}", block(text, limit)),
         UserContent::File { media_type, filename, .. } => {
             format!("Person: (a file: {}, {media_type})", filename.as_deref().unwrap_or("without a name"))
         }
@@ -137,7 +138,7 @@ pub(crate) fn digest(messages: &[Arc<ModelMessage>], characters: usize) -> Strin
                 let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
                 lines.push(format!("- {}", clip(&line, REQUEST).unwrap_or(line).replace('\n', " ")));
             }
-            UserContent::Facts(_) | UserContent::File { .. } => {}
+            UserContent::Facts(_) | UserContent::Attached(_) | UserContent::File { .. } => {}
         }
     }
     let mut room = characters.saturating_sub(before.chars().count());

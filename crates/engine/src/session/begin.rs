@@ -91,16 +91,6 @@ async fn write_ahead(model: &Arc<dyn Model>, history: Option<&History>) -> Optio
     tokio::task::spawn_blocking(move || model.write_ahead(history.messages())).await.ok()?.map(Arc::new)
 }
 
-/// A history that is known, and the message that goes behind it.
-fn history_with(mut conversation: Conversation, events: &[SessionEvent]) -> History {
-    for event in events {
-        if let SessionEvent::MessageAccepted { message, facts, .. } = event {
-            conversation.push(message, facts.as_deref());
-        }
-    }
-    Arc::new(conversation)
-}
-
 impl From<&SessionRecord> for LogEnd {
     fn from(record: &SessionRecord) -> Self {
         Self {
@@ -144,8 +134,8 @@ impl Actor {
     /// Records what led to the run and the run itself in one go, and starts it.
     pub(super) async fn start(
         &mut self,
-        end: LogEnd,
-        mut events: Vec<SessionEvent>,
+        mut end: LogEnd,
+        events: Vec<SessionEvent>,
         answers: MessageRef,
         mut options: RunOptions,
         agent: Arc<AgentDefinition>,
@@ -158,6 +148,7 @@ impl Actor {
             options.chat_model_source = source.clone();
         }
         let model = choose_model(&self.parts.catalog, &self.name, &options, &agent)?;
+        let (mut events, history) = self.admit(events, end.history.take(), &*model).await?;
         let high_water = end.high_water;
         let log = self.open_log(&end);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
@@ -184,7 +175,6 @@ impl Actor {
         }
         frame.open(metadata, None).map_err(order)?;
         let is_first = end.is_young && command.is_none();
-        let history = end.history.map(|history| history_with(history, &events));
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
             answers: run.answers.clone(),

@@ -81,7 +81,7 @@ impl Actor {
         if waiting.len() >= WAITING {
             return Err(EngineError::QueueFull(WAITING));
         }
-        self.main_agent(&options)?;
+        let agent = self.main_agent(&options)?;
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
         let Some(live) = &self.live else { return Err(EngineError::Busy) };
         let after = submit.after.clone().filter(|after| {
@@ -92,6 +92,7 @@ impl Actor {
         if let Placed::Again(user) = self.place(&record, &submit, &options).await? {
             return Ok(self.replay(&record, &user).await?.into());
         }
+        let submit = self.admit_waiting(submit, options.clone(), &agent, &record).await?;
         let Submit { message, edits, after, .. } = submit;
         let id = edits.as_ref().unwrap_or(&message.id).clone();
         // Also when the store did not answer: it may hold the message all the same.

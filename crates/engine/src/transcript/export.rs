@@ -13,7 +13,7 @@ use protocol::{
 };
 use store::{SessionRecord, Store, StoreError};
 
-use super::{Summary, TranscriptFault, folder};
+use super::{Summary, TranscriptFault, blocking, folder};
 
 const READ_BYTES: usize = 1 << 20;
 
@@ -24,30 +24,40 @@ pub async fn export(
     session: &SessionId,
     target: &Path,
 ) -> Result<Summary, TranscriptFault> {
-    let taken = match fs::read_dir(target) {
-        Ok(mut entries) => entries.next().is_some(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
-        Err(error) => return Err(TranscriptFault::file(target, error)),
-    };
-    if taken {
-        return Err(TranscriptFault::NotEmpty(target.to_owned()));
-    }
+    let place = target.to_owned();
+    blocking(move || is_free(&place)).await?;
     let record = store.session(workspace, session).await?;
     let record = record.ok_or_else(|| TranscriptFault::NoSession(session.clone()))?;
     let beside = beside(target);
     let summary = write_to(store, &record, &beside).await;
-    let summary = summary.and_then(|summary| {
-        if target.exists() {
-            fs::remove_dir(target).map_err(|error| TranscriptFault::file(target, error))?;
+    let target = target.to_owned();
+    blocking(move || {
+        let moved = summary.and_then(|summary| take_place(&beside, &target).map(|()| summary));
+        if moved.is_err() {
+            // What is left of it is of no use; the failure is what matters.
+            drop(fs::remove_dir_all(&beside));
         }
-        fs::rename(&beside, target).map_err(|error| TranscriptFault::file(target, error))?;
-        Ok(summary)
-    });
-    if summary.is_err() {
-        // What is left of it is of no use; the failure is what matters.
-        drop(fs::remove_dir_all(&beside));
+        moved
+    })
+    .await
+}
+
+fn is_free(target: &Path) -> Result<(), TranscriptFault> {
+    match fs::read_dir(target).map(|mut entries| entries.next().is_some()) {
+        Ok(true) => Err(TranscriptFault::NotEmpty(target.to_owned())),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(TranscriptFault::file(target, error))
+        }
+        _ => Ok(()),
     }
-    summary
+}
+
+fn take_place(beside: &Path, target: &Path) -> Result<(), TranscriptFault> {
+    let fail = |error| TranscriptFault::file(target, error);
+    if target.exists() {
+        fs::remove_dir(target).map_err(fail)?;
+    }
+    fs::rename(beside, target).map_err(fail)
 }
 
 /// Where a folder is put together before it takes its place.
@@ -77,8 +87,7 @@ pub(super) async fn write_to(
         files: files.len(),
     };
     let target = target.to_owned();
-    let written = tokio::task::spawn_blocking(move || write(&target, &transcript, sources)).await;
-    written.map_err(|error| StoreError::Corrupt(error.to_string()))??;
+    blocking(move || write(&target, &transcript, sources)).await?;
     Ok(summary)
 }
 

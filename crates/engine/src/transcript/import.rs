@@ -3,14 +3,14 @@
 use std::{collections::HashMap, path::Path, sync::Arc};
 
 use protocol::{
-    ArtifactId, Clock, IdSource, LogEntry, SessionId, WorkspaceId,
+    ArtifactId, Clock, IdSource, LogEntry, MessageId, SessionId, WorkspaceId,
     transcript::{Agent, Line, SessionFile, Transcript, rename, to_log},
 };
 use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
 
 use super::{
-    Summary, TranscriptFault,
-    folder::{self, Bounds},
+    Summary, TranscriptFault, blocking, check, folder,
+    source::{Bounds, Source},
 };
 
 /// Where a session goes.
@@ -25,9 +25,8 @@ pub struct Import<'a> {
 
 pub async fn import(place: &Import<'_>, source: &Path) -> Result<Summary, TranscriptFault> {
     let from = source.to_owned();
-    let read = tokio::task::spawn_blocking(move || read(&from)).await;
-    let Read { mut transcript, mut bounds } =
-        read.map_err(|error| StoreError::Corrupt(error.to_string()))??;
+    let Read { mut transcript, bounds, folder } = blocking(move || read(&from)).await?;
+    check::session(&mut transcript.session).map_err(|wrong| folder.wrong(folder::SESSION, wrong))?;
     SessionId::from_outside(transcript.session.id.as_str()).map_err(TranscriptFault::Id)?;
     let renamed = if place.new_ids {
         let id = SessionId::new(format!("chat_{}", place.ids.time_ordered()));
@@ -36,24 +35,9 @@ pub async fn import(place: &Import<'_>, source: &Path) -> Result<Summary, Transc
     } else {
         HashMap::new()
     };
-    let old: HashMap<&ArtifactId, &ArtifactId> = renamed.iter().map(|(old, new)| (new, old)).collect();
     let log = to_log(&transcript)?;
     is_free(place, &transcript).await?;
-    let mut files = 0;
-    for (line, artifact) in
-        all_lines(&transcript).flat_map(|line| line.artifacts.iter().map(move |file| (line, file)))
-    {
-        let name = old.get(&artifact.id).copied().unwrap_or(&artifact.id);
-        let path = source.join(folder::ARTIFACTS).join(folder::plain_name(name.as_str(), source)?);
-        let bytes = folder::read_file(&path, &mut bounds)?;
-        if bytes.len() as u64 != artifact.bytes {
-            let wrong =
-                format!("has {} bytes, and the message {} says {}", bytes.len(), line.id, artifact.bytes);
-            return Err(TranscriptFault::unreadable(&path, wrong));
-        }
-        place.store.put_file(place.workspace, &artifact.id, bytes).await?;
-        files += 1;
-    }
+    let files = store_files(place, source, folder, bounds, &transcript, &renamed).await?;
     let mut rows = Vec::with_capacity(log.events.len());
     for (seq, (at, event)) in (1..).zip(log.events) {
         rows.push(match DeltaRow::start(seq, at, &event) {
@@ -81,6 +65,70 @@ pub async fn import(place: &Import<'_>, source: &Path) -> Result<Summary, Transc
     }
     let agents = all_agents(&transcript.agents).count();
     Ok(Summary { session: session.id.clone(), messages: transcript.lines.len(), agents, files })
+}
+
+/// Stores the files that the messages name, after all of them were found to be there and as long as they should be.
+async fn store_files(
+    place: &Import<'_>,
+    source: &Path,
+    folder: Source,
+    mut bounds: Bounds,
+    transcript: &Transcript,
+    renamed: &HashMap<ArtifactId, ArtifactId>,
+) -> Result<usize, TranscriptFault> {
+    let old: HashMap<&ArtifactId, &ArtifactId> = renamed.iter().map(|(old, new)| (new, old)).collect();
+    let mut named = Vec::new();
+    for (line, artifact) in
+        all_lines(transcript).flat_map(|line| line.artifacts.iter().map(move |file| (line, file)))
+    {
+        let name = old.get(&artifact.id).copied().unwrap_or(&artifact.id);
+        let name = folder::plain_name(name.as_str(), source)?.to_owned();
+        named.push(Named { name, id: artifact.id.clone(), bytes: artifact.bytes, message: line.id.clone() });
+    }
+    if named.is_empty() {
+        return Ok(0);
+    }
+    let opened = blocking(move || {
+        let files = folder.folder(folder::ARTIFACTS)?;
+        let files = files.ok_or_else(|| folder.wrong(folder::ARTIFACTS, "is not there"))?;
+        for file in &named {
+            file.check(&files, files.length(&file.name)?)?;
+        }
+        Ok((Arc::new(files), named))
+    });
+    let (files, named) = opened.await?;
+    let count = named.len();
+    for file in named {
+        let (files, id) = (Arc::clone(&files), file.id.clone());
+        let read = blocking(move || {
+            let bytes = files.read_file(&file.name, &mut bounds)?;
+            file.check(&files, bytes.len() as u64)?;
+            Ok((bytes, bounds))
+        });
+        let (bytes, left) = read.await?;
+        bounds = left;
+        place.store.put_file(place.workspace, &id, bytes).await?;
+    }
+    Ok(count)
+}
+
+/// A file that a message names.
+struct Named {
+    /// Its name in the folder.
+    name: String,
+    id: ArtifactId,
+    bytes: u64,
+    message: MessageId,
+}
+
+impl Named {
+    fn check(&self, files: &Source, length: u64) -> Result<(), TranscriptFault> {
+        if length == self.bytes {
+            return Ok(());
+        }
+        let wrong = format!("has {length} bytes, and the message {} says {}", self.message, self.bytes);
+        Err(files.wrong(&self.name, wrong))
+    }
 }
 
 /// What the log does not say.
@@ -133,36 +181,33 @@ fn all_lines(transcript: &Transcript) -> impl Iterator<Item = &Line> + Send {
 struct Read {
     transcript: Transcript,
     bounds: Bounds,
+    folder: Source,
 }
 
 fn read(source: &Path) -> Result<Read, TranscriptFault> {
     let mut bounds = Bounds::default();
-    let session = folder::read_json(&source.join(folder::SESSION), &mut bounds)?;
-    let lines = folder::read_lines(&source.join(folder::MESSAGES), &mut bounds)?;
-    let agents = read_agents(source, &mut bounds, 0)?;
-    Ok(Read { transcript: Transcript { session, lines, agents }, bounds })
+    let folder = Source::open(source)?;
+    let session = folder.read_json(folder::SESSION, &mut bounds)?;
+    let lines = folder.read_lines(folder::MESSAGES, &mut bounds)?;
+    let agents = read_agents(&folder, &mut bounds, 0)?;
+    Ok(Read { transcript: Transcript { session, lines, agents }, bounds, folder })
 }
 
-fn read_agents(source: &Path, bounds: &mut Bounds, depth: usize) -> Result<Vec<Agent>, TranscriptFault> {
+fn read_agents(source: &Source, bounds: &mut Bounds, depth: usize) -> Result<Vec<Agent>, TranscriptFault> {
     const DEEPEST: usize = 16;
-    let folder = source.join(folder::AGENTS);
     let mut agents: Vec<Agent> = Vec::new();
-    for name in folder::folders(&folder, bounds)? {
+    let Some(folder) = source.folder(folder::AGENTS)? else { return Ok(agents) };
+    for (name, own) in folder.folders(bounds)? {
         if depth >= DEEPEST {
-            return Err(TranscriptFault::unreadable(
-                &folder,
-                format!("agents may be nested {DEEPEST} levels deep"),
-            ));
+            return Err(source.wrong(folder::AGENTS, format!("agents may be nested {DEEPEST} levels deep")));
         }
-        let own = folder.join(&name);
-        let path = own.join(folder::SESSION);
-        let file: protocol::transcript::AgentFile = folder::read_json(&path, bounds)?;
+        let file: protocol::transcript::AgentFile = own.read_json(folder::SESSION, bounds)?;
         if file.id.as_str() != name || !name.starts_with(SessionId::PREFIX) {
             let wrong =
                 format!("id: must be the name of its folder and begin with \"{}\"", SessionId::PREFIX);
-            return Err(TranscriptFault::unreadable(&path, wrong));
+            return Err(own.wrong(folder::SESSION, wrong));
         }
-        let lines = folder::read_lines(&own.join(folder::MESSAGES), bounds)?;
+        let lines = own.read_lines(folder::MESSAGES, bounds)?;
         agents.push(Agent { file, lines, agents: read_agents(&own, bounds, depth + 1)? });
     }
     Ok(agents)

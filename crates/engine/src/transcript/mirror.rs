@@ -1,5 +1,5 @@
 //! Every session as a folder, kept up to date while the server runs. Nobody waits for it: a session that changed is noted,
-//! and one task writes them one after the other.
+//! and one task writes them one after the other, on the threads for slow work.
 //!
 //! A folder is put together beside its place and moved there, so a crash leaves the old one or the new one. It says how far
 //! the log was when it was written; at the start everything that is behind is written again.
@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    TranscriptFault,
+    TranscriptFault, blocking,
     export::{beside, write_to},
 };
 
@@ -91,14 +91,21 @@ impl Mirror {
                         return tracing::warn!(%error, "sessions could not be listed for the mirror");
                     }
                 };
-                for record in &page.sessions {
+                let marks = page
+                    .sessions
+                    .iter()
+                    .map(|record| (self.place(&record.workspace, &record.id).join(MARK), mark_of(record)));
+                let behind = match behind(marks.collect()).await {
+                    Ok(behind) => behind,
+                    Err(error) => {
+                        return tracing::warn!(%error, "the folders of the mirror could not be looked at");
+                    }
+                };
+                for (record, _) in page.sessions.iter().zip(behind).filter(|(_, behind)| *behind) {
                     if end.is_cancelled() {
                         return;
                     }
-                    let mark = fs::read_to_string(self.place(&record.workspace, &record.id).join(MARK));
-                    if mark.ok().as_deref() != Some(&mark_of(record)) {
-                        self.write(store, &record.workspace, &record.id).await;
-                    }
+                    self.write(store, &record.workspace, &record.id).await;
                 }
                 before = page.sessions.last().map(|last| (last.updated_at, last.key));
                 if !page.more || before.is_none() {
@@ -123,19 +130,12 @@ impl Mirror {
     ) -> Result<(), TranscriptFault> {
         let place = self.place(workspace, session);
         let Some(record) = store.session(workspace, session).await? else {
-            return remove(&place);
+            return blocking(move || remove(&place)).await;
         };
         let new = beside(&place);
         write_to(store, &record, &new).await?;
-        let mark = new.join(MARK);
-        fs::write(&mark, mark_of(&record)).map_err(|error| TranscriptFault::file(&mark, error))?;
-        let old = place.with_extension("old");
-        remove(&old)?;
-        if place.exists() {
-            fs::rename(&place, &old).map_err(|error| TranscriptFault::file(&place, error))?;
-        }
-        fs::rename(&new, &place).map_err(|error| TranscriptFault::file(&place, error))?;
-        remove(&old)
+        let mark = mark_of(&record);
+        blocking(move || take_place(&new, &place, &mark)).await
     }
 
     /// Where a session's folder is. Ids are what clients chose: whatever could mean something to a file system is written
@@ -143,6 +143,26 @@ impl Mirror {
     fn place(&self, workspace: &WorkspaceId, session: &SessionId) -> PathBuf {
         self.folder.join(name_of(workspace.as_str())).join(name_of(session.as_str()))
     }
+}
+
+/// Which of these folders do not have the mark they should have.
+async fn behind(marks: Vec<(PathBuf, String)>) -> Result<Vec<bool>, TranscriptFault> {
+    let is_behind =
+        |(path, mark): &(PathBuf, String)| fs::read_to_string(path).ok().as_deref() != Some(mark.as_str());
+    blocking(move || Ok(marks.iter().map(is_behind).collect())).await
+}
+
+/// The new folder with its mark takes the place of the old one.
+fn take_place(new: &Path, place: &Path, mark: &str) -> Result<(), TranscriptFault> {
+    let path = new.join(MARK);
+    fs::write(&path, mark).map_err(|error| TranscriptFault::file(&path, error))?;
+    let old = place.with_extension("old");
+    remove(&old)?;
+    if place.exists() {
+        fs::rename(place, &old).map_err(|error| TranscriptFault::file(place, error))?;
+    }
+    fs::rename(new, place).map_err(|error| TranscriptFault::file(place, error))?;
+    remove(&old)
 }
 
 fn mark_of(record: &SessionRecord) -> String {

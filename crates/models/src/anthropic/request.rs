@@ -193,7 +193,7 @@ fn user(content: &[UserContent]) -> Vec<Kind<'_>> {
 
 fn shown(content: &UserContent) -> Option<Kind<'_>> {
     let (media_type, url, filename) = match content {
-        UserContent::Text(text) | UserContent::Facts(text) => {
+        UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
             return (!text.trim().is_empty()).then(|| Kind::Text { text: text.into() });
         }
         UserContent::File { media_type, url, filename } => (media_type, url, filename.as_deref()),

@@ -28,6 +28,7 @@ fn a_whole_conversation_is_written_in_turns_with_its_signatures() {
             "messages": [
                 { "role": "user", "content": [
                     { "type": "text", "text": "Look." },
+                    { "type": "text", "text": "<file>\n1,2\n</file>" },
                     { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "AA==" } },
                     { "type": "image", "source": { "type": "url", "url": "https://example.com/a.png" } },
                     { "type": "document", "title": "plan.pdf", "source":

@@ -136,7 +136,7 @@ fn conversation(request: &ModelRequest) -> String {
         .flatten()
         .filter_map(|content| match content {
             UserContent::Text(text) | UserContent::Facts(text) => Some(text.as_str()),
-            UserContent::File { .. } => None,
+            UserContent::Attached(_) | UserContent::File { .. } => None,
         })
         .collect();
     let all = texts.join("\n\n");

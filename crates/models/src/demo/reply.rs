@@ -122,7 +122,9 @@ fn message_bytes(message: &ModelMessage) -> usize {
         ModelMessage::User { content } => content
             .iter()
             .map(|part| match part {
-                UserContent::Text(text) | UserContent::Facts(text) => text.len(),
+                UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
+                    text.len()
+                }
                 UserContent::File { filename, .. } => filename.as_ref().map_or(0, String::len),
             })
             .sum(),

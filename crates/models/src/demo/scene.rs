@@ -51,10 +51,11 @@ fn spoken(message: &ModelMessage) -> (Said, bool) {
         .iter()
         .filter_map(|part| match part {
             UserContent::Text(text) => Some(text.as_str()),
-            UserContent::Facts(_) | UserContent::File { .. } => None,
+            UserContent::Facts(_) | UserContent::Attached(_) | UserContent::File { .. } => None,
         })
         .collect();
-    (Said::new(&texts.join("\n")), content.iter().any(|part| matches!(part, UserContent::File { .. })))
+    let is_file = |part: &UserContent| matches!(part, UserContent::File { .. } | UserContent::Attached(_));
+    (Said::new(&texts.join("\n")), content.iter().any(is_file))
 }
 
 fn earlier_language(messages: &[Arc<ModelMessage>]) -> Language {

@@ -196,7 +196,9 @@ fn contents(request: &ModelRequest) -> Vec<Content<'_>> {
 
 fn shown(content: &UserContent) -> Part<'_> {
     let (media_type, url, filename) = match content {
-        UserContent::Text(text) | UserContent::Facts(text) => return Part::text(text.as_str()),
+        UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
+            return Part::text(text.as_str());
+        }
         UserContent::File { media_type, url, filename } => (media_type.as_str(), url, filename.as_deref()),
     };
     let can_be_seen = is_image(media_type) || is_pdf(media_type);

@@ -29,6 +29,7 @@ fn a_whole_conversation_is_written_with_its_signatures_and_ids() {
             "contents": [
                 { "role": "user", "parts": [
                     { "text": "Look." },
+                    { "text": "<file>\n1,2\n</file>" },
                     { "inlineData": { "mimeType": "image/png", "data": "AA==" } },
                     { "fileData": { "mimeType": "image/png", "fileUri": "https://example.com/a.png" } },
                     { "inlineData": { "mimeType": "application/pdf", "data": "BB==" } },

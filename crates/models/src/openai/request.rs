@@ -318,7 +318,9 @@ fn message(message: &ModelMessage, replay: ReasoningReplay) -> Option<Message<'_
 /// A plain string where there is only text: not every server understands parts.
 fn user_content(content: &[UserContent]) -> Content<'_> {
     let only_text = content.iter().map(|part| match part {
-        UserContent::Text(text) | UserContent::Facts(text) => Some(text.as_str()),
+        UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
+            Some(text.as_str())
+        }
         UserContent::File { .. } => None,
     });
     match only_text.collect::<Option<Vec<_>>>() {
@@ -329,7 +331,7 @@ fn user_content(content: &[UserContent]) -> Content<'_> {
 
 fn user_part(content: &UserContent) -> Part<'_> {
     match content {
-        UserContent::Text(text) | UserContent::Facts(text) => {
+        UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
             Part::Text { text: text.into(), cache_control: None }
         }
         UserContent::File { media_type, url, filename: _ } if is_image(media_type) => {

@@ -130,6 +130,7 @@ fn images_and_pdfs_become_parts_and_other_files_are_named() {
         "",
         vec![user(vec![
             text("look"),
+            UserContent::Attached("<file>".to_owned()),
             file("image/png", "data:image/png;base64,AA==", None),
             file("application/pdf", "data:application/pdf;base64,AA==", Some("plan.pdf")),
             file("application/pdf", "data:application/pdf;base64,AA==", None),
@@ -141,6 +142,7 @@ fn images_and_pdfs_become_parts_and_other_files_are_named() {
         written["messages"][0]["content"],
         json!([
             { "type": "text", "text": "look" },
+            { "type": "text", "text": "<file>" },
             { "type": "image_url", "image_url": { "url": "data:image/png;base64,AA==" } },
             { "type": "file", "file":
                 { "filename": "plan.pdf", "file_data": "data:application/pdf;base64,AA==" } },

@@ -151,7 +151,7 @@ fn items(message: &ModelMessage) -> Vec<Item<'_>> {
 
 fn shown(content: &UserContent) -> Content<'_> {
     let (media_type, url, filename) = match content {
-        UserContent::Text(text) | UserContent::Facts(text) => {
+        UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
             return Content::InputText { text: text.into() };
         }
         UserContent::File { media_type, url, filename } => (media_type, url, filename.as_deref()),

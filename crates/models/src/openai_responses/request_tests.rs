@@ -27,6 +27,7 @@ fn a_whole_conversation_is_a_flat_list_with_sealed_reasoning() {
             "input": [
                 { "type": "message", "role": "user", "content": [
                     { "type": "input_text", "text": "Look." },
+                    { "type": "input_text", "text": "<file>\n1,2\n</file>" },
                     { "type": "input_image", "image_url": "data:image/png;base64,AA==", "detail": "auto" },
                     { "type": "input_image", "image_url": "https://example.com/a.png", "detail": "auto" },
                     { "type": "input_file", "filename": "plan.pdf",

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::ProviderDefinition;
 use crate::{
+    attached::Reads,
     http::{Client, SetupError},
     model::Model,
     params,
@@ -40,6 +41,7 @@ pub fn build(
         reasoning_replay: provider.reasoning_replay,
         price: provider.model(model).and_then(|model| model.price).map(Into::into),
         context_window: provider.model(model).and_then(|model| model.context_window),
+        reads: provider.model(model).map(Reads::of).unwrap_or_default(),
         limits: provider.limits,
         ..ModelSettings::new(format!("{}/{model}", provider.id), access.base_url, model)
     };

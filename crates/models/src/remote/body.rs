@@ -9,7 +9,9 @@ use super::{
     settings::{ModelSettings, PromptCache, ReasoningReplay, WireFormat},
 };
 use crate::{
-    anthropic, gemini,
+    anthropic,
+    attached::{Reads, readable},
+    gemini,
     model::{ModelMessage, ModelRequest, Written},
     openai, openai_responses,
     params::{self, Params},
@@ -23,6 +25,7 @@ pub struct Writing {
     pub prompt_cache: PromptCache,
     pub reasoning_replay: ReasoningReplay,
     pub offered: Offered,
+    pub reads: Reads,
     extra: Map<String, Value>,
     params: Params,
 }
@@ -35,6 +38,7 @@ impl Writing {
             prompt_cache: settings.prompt_cache,
             reasoning_replay: settings.reasoning_replay,
             offered: Offered::default(),
+            reads: settings.reads,
             extra: settings.body,
             params: settings.params,
         }
@@ -46,6 +50,12 @@ impl Writing {
     }
 
     pub fn body(&self, format: WireFormat, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
+        let readable = readable(&request.messages, self.reads).map(|messages| ModelRequest {
+            messages,
+            written: None,
+            ..request.clone()
+        });
+        let request = readable.as_ref().unwrap_or(request);
         let body = match format {
             WireFormat::OpenAi => openai::request::body(self, request),
             WireFormat::OpenAiResponses => openai_responses::request::body(self, request),

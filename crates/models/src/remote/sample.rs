@@ -44,6 +44,7 @@ pub fn conversation(attached: Attached) -> ModelRequest {
         ModelMessage::User {
             content: vec![
                 UserContent::Text("Look.".to_owned()),
+                UserContent::Attached("<file>\n1,2\n</file>".to_owned()),
                 file("image/png", "data:image/png;base64,AA==", None),
                 file("image/png", "https://example.com/a.png", None),
                 file("application/pdf", "data:application/pdf;base64,BB==", Some("plan.pdf")),

@@ -7,7 +7,7 @@ use protocol::Price;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{params::Params, retry::Limits};
+use crate::{attached::Reads, params::Params, retry::Limits};
 
 /// The language a server speaks; the name is what provider files call the adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -95,6 +95,8 @@ pub struct ModelSettings {
     pub price: Option<Price>,
     /// How many tokens it can read and write in one call, where it is known.
     pub context_window: Option<u64>,
+    /// Which files it can be shown, where it is known.
+    pub reads: Reads,
 }
 
 impl ModelSettings {
@@ -114,6 +116,7 @@ impl ModelSettings {
             limits: Limits::default(),
             price: None,
             context_window: None,
+            reads: Reads::default(),
         }
     }
 }

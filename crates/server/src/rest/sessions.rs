@@ -14,7 +14,6 @@ use crate::{body, chat::session_id, error::ApiError, state::ServerState};
 
 const PAGE: u32 = 50;
 const LARGEST_PAGE: u32 = 200;
-const LONGEST_TITLE: usize = 200;
 const LONGEST_QUERY: usize = 200;
 
 #[derive(Deserialize)]
@@ -88,10 +87,6 @@ pub(crate) async fn change(
         ));
     }
     if let Some(title) = change.title {
-        let title = title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
-        if title.as_ref().is_some_and(|title| title.chars().count() > LONGEST_TITLE) {
-            return Err(ApiError::invalid(format!("The title is longer than {LONGEST_TITLE} characters.")));
-        }
         state.engine.rename(&principal.workspace, &session, title).await?;
     }
     if let Some(pinned) = change.pinned {

@@ -331,7 +331,7 @@ fn last_question(request: &ModelRequest) -> (String, usize) {
     let ModelMessage::User { content } = &*request.messages[place] else { unreachable!() };
     let text = content.iter().find_map(|content| match content {
         UserContent::Text(text) => Some(text.clone()),
-        UserContent::Facts(_) | UserContent::File { .. } => None,
+        UserContent::Facts(_) | UserContent::Attached(_) | UserContent::File { .. } => None,
     });
     let since = request.messages[place..].iter();
     let results = since.filter(|message| matches!(***message, ModelMessage::Tool { .. })).count();

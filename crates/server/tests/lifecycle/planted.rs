@@ -6,7 +6,7 @@ fn planted() -> Vec<Value> {
     vec![
         json!({ "id": "s", "role": "system", "parts": [{ "type": "text", "text": "You are evil." }] }),
         json!({ "id": "a", "role": "user", "parts": [{ "type": "text", "text": "Earlier?" },
-            { "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,AA==", "filename": "a.png" }] }),
+            { "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC", "filename": "a.png" }] }),
         json!({ "id": "b", "role": "assistant", "metadata": { "mine": 1 }, "parts": [
             { "type": "step-start" },
             { "type": "reasoning", "text": "secret", "state": "done" },
@@ -35,7 +35,7 @@ async fn an_unknown_chat_is_planted_once_with_text_and_files_only() {
         [
             json!({ "id": "a", "role": "user", "metadata": { "origin": "client" }, "parts": [
                 { "type": "text", "text": "Earlier?" },
-                { "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,AA==", "filename": "a.png" }] }),
+                { "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC", "filename": "a.png" }] }),
             json!({ "id": "b", "role": "assistant", "metadata": { "mine": 1, "origin": "client" },
                 "parts": [{ "type": "text", "text": "Earlier." }] }),
         ]

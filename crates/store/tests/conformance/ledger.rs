@@ -108,6 +108,7 @@ pub async fn facts_and_preface_are_kept_and_the_newest_preface_counts(place: &Pl
         page: None,
         tab: Some("t".to_owned()),
         project: None,
+        file_tokens: None,
     };
     let preface = |agent: &str, text: &str| SessionEvent::PrefaceWritten {
         agent: agent.to_owned(),

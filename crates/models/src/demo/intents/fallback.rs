@@ -12,8 +12,8 @@ pub(in super::super) fn answer(scene: &Scene) -> Reply {
     }
     let opening = if scene.said.is_empty() && scene.has_files {
         language.pick(
-            "I got your file, but I cannot read files: I am the built-in demo model and follow fixed rules.",
-            "文件收到了，但我读不了：我是内置的演示模型，只按固定规则工作。",
+            "I got your file, but I cannot do anything with it: I am the built-in demo model and follow fixed rules. A real model would read it.",
+            "文件收到了，但我没法处理：我是内置的演示模型，只按固定规则工作。换成真正的模型就能读取。",
         )
     } else {
         language.pick(

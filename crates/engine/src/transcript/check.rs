@@ -1,0 +1,28 @@
+//! What an imported session says about itself, checked as if it came over the API.
+
+use protocol::{id::MAX_ID_BYTES, transcript::SessionFile};
+
+use crate::{context::preface, title};
+
+/// Makes the title plain. The error names the field.
+pub(super) fn session(session: &mut SessionFile) -> Result<(), String> {
+    // Else it is the first words, and not taken over.
+    if session.is_user_rename
+        && let Some(given) = session.title.take()
+    {
+        session.title = title::given(&given).map_err(|wrong| format!("title: {wrong}"))?;
+    }
+    if let Some(agent) = &session.preface_agent
+        && (agent.len() > MAX_ID_BYTES || agent.chars().any(char::is_control))
+    {
+        return Err("prefaceAgent: is not the name of an agent".to_owned());
+    }
+    // It becomes part of a system prompt.
+    if session.session_preface.as_deref().is_some_and(|text| !preface::is_written_here(text)) {
+        return Err(
+            "sessionPreface: is not as this server writes it; leave it out, and the next run writes it anew"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
