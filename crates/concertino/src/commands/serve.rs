@@ -2,7 +2,7 @@
 
 use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use engine::{SystemClock, transcript::Mirror};
 use models::{Catalog, catalog::Standing};
 use protocol::{Clock, PrincipalId, WorkspaceId};
@@ -22,6 +22,9 @@ use crate::{
 const GRACE: Duration = Duration::from_secs(3);
 
 pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
+    if !SystemClock::is_set() {
+        bail!("the clock of this machine is before 1970 or after 9999; set it, then start again");
+    }
     let data = DataDir::open(config)?;
     let _lock = data.lock()?;
     let store: Arc<dyn Store> =

@@ -19,6 +19,7 @@ pub(crate) fn system(
     caller: Option<&str>,
     preface: &str,
 ) -> Result<String, String> {
+    protocol::crash_point!("template", agent.prompt);
     let tools = kit.names();
     let scene = prompt::Scene { workspace, options, caller, tools: &tools, sub_agents: &kit.callable };
     let role = prompt::write(agent, &scene)
