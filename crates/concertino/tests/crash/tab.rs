@@ -37,7 +37,7 @@ pub fn is_ended_by_crashes(message: &UiMessage) -> bool {
 }
 
 pub fn says_crashed(error: &str) -> bool {
-    error.starts_with("The server ended unexpectedly 3 times")
+    error.starts_with("The server ended unexpectedly ")
 }
 
 /// Whether the message waits for somebody.

@@ -247,8 +247,7 @@ async fn a_queued_message_that_crashes_the_server_is_answered_with_the_reason() 
     let upstream = Upstream::start().await;
     let mut server = Server::new(&upstream);
     block_in_place(|| server.start(None));
-    let agent = json!({ "name": "guilty-agent", "kind": "main", "prompt": format!("{MARK} {}", "Be brief. ".repeat(40)),
-        "displayName": "Guilty", "description": "Crashes." });
+    let agent = json!({ "name": "guilty-agent", "description": "Crashes.", "systemPrompt": format!("{MARK} Be brief.") });
     let request = server.http.post(format!("http://{}/api/agents", server.address));
     let made = request.header("content-type", "application/json").body(agent.to_string()).send().await.unwrap();
     assert!(made.status().is_success(), "{}", made.text().await.unwrap());
@@ -274,9 +273,9 @@ async fn a_run_goes_on_after_any_number_of_restarts_that_were_asked_for() {
     let upstream = Upstream::start().await;
     let mut server = Server::new(&upstream);
     block_in_place(|| server.start(None));
-    let script = in_one_piece(vec![vec![Act::Stall { ms: 8_000 }, says("At last.")]]);
+    let script = in_one_piece(vec![vec![Act::Stall { ms: 5_000 }, says("At last.")]]);
     server.send("patient", &script, json!({})).await;
-    for _ in 0..4 {
+    for _ in 0..3 {
         let pid = server.child.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
         server.dies().await;
