@@ -37,6 +37,8 @@ pub enum Name {
     Scheduler,
     /// Ten minutes of coverage-guided fuzzing for each decoder, the JSON repair and the messages a client brings along
     Fuzz,
+    /// Twenty minutes of a model that says anything at all, through the whole server with every agent and tool
+    Hostile,
     /// A chat with a small model that really runs on this machine
     LocalModel,
     /// Half an hour of streaming in a browser: the heap stays what it was
@@ -145,6 +147,12 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Fuzz => steps.run("fuzz", |_| fuzz::run(project)),
+        Name::Hostile => steps.run("hostile", |notes| {
+            let mut tests = cargo(project);
+            tests.args(["test", "--package", "server", "--test", "attacks", "--", "--nocapture", "model_output"]);
+            tests.env("HOSTILE_SECONDS", std::env::var("HOSTILE_SECONDS").unwrap_or_else(|_| "1200".to_owned()));
+            rust_tests::run_counted(&mut tests, notes)
+        }),
         Name::LocalModel => steps.run("local model", |notes| local_model::run(project, notes)),
         Name::Web => steps.run("web", |notes| web_tests::soak(project, node.as_ref(), notes)),
         Name::Ignored => steps.run("ignored", |notes| {

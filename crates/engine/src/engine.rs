@@ -17,7 +17,7 @@ use protocol::{
 };
 use serde::Serialize;
 use store::{RunStatus, SessionKey, SessionRecord, Store};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Limits;
 
@@ -32,6 +32,7 @@ use crate::{
         actor::{Command, Reply, Stopped},
         flush::Flusher,
         following::Following,
+        recover::ALONE_FROM,
         registry::{Registry, SessionLoad},
         request::SendRequest,
         subscribe::Viewer,
@@ -86,6 +87,8 @@ pub(crate) struct Parts {
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
     pub(crate) door: Door,
+    /// Runs that were active in several crashes are taken up one after another.
+    pub(crate) recovering: Arc<Semaphore>,
     /// No new work is taken.
     pub(crate) ending: CancellationToken,
     /// Parent of every run's token.
@@ -151,6 +154,7 @@ impl Engine {
             settings: parts.settings,
             flusher: Arc::default(),
             door: Door::default(),
+            recovering: Arc::new(Semaphore::new(1)),
             histories: Histories::default(),
             texts: Texts::default(),
             sessions: Registry::default(),
@@ -164,8 +168,10 @@ impl Engine {
         Self { parts }
     }
 
-    /// Takes up the runs that were on when the last process ended, and the messages that waited; gives how many runs.
+    /// Takes up the runs that were active when the last process ended, and the messages that were queued; gives how many
+    /// runs. A run that was active in several crashes in a row is ended instead (`session/recover.rs`).
     pub async fn recover(&self) -> Result<usize, EngineError> {
+        self.parts.store.begin_recovery(ALONE_FROM).await?;
         let running = self.parts.store.running().await?;
         let count = running.len();
         let mut keys: Vec<_> = running.into_iter().map(|(key, _)| key).collect();
@@ -387,7 +393,11 @@ impl Engine {
         self.parts.ending.cancel();
         self.parts.tasks.close();
         if tokio::time::timeout(grace, self.parts.tasks.wait()).await.is_err() {
-            tracing::info!("runs that are still on will be taken up at the next start");
+            tracing::info!("runs that are still active will be taken up at the next start");
+        }
+        // Otherwise the next process would take this end for a crash of the runs that are still active.
+        if let Err(error) = self.parts.store.note_clean_end().await {
+            tracing::warn!(%error, "it could not be stored that the server was asked to end");
         }
     }
 

@@ -11,6 +11,8 @@ mod frames;
 pub(crate) mod log;
 mod merge;
 mod queue;
+pub(crate) mod recover;
+mod recover_rows;
 pub(crate) mod registry;
 pub mod request;
 mod submit;

@@ -163,6 +163,7 @@ async fn ask(
         said = tokio::time::timeout(PATIENCE, listen(model, request, &mut usage)) => said,
     };
     let failed = !matches!(said, Ok(Ok(_)));
+    let usage = usage.plausible();
     if !failed || usage != Usage::default() {
         let called = SessionEvent::ModelCalled {
             message: parts.ids.message(),

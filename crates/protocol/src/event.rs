@@ -190,6 +190,9 @@ pub enum SessionEvent {
         tool: String,
         input: Value,
         error: String,
+        /// The process ended before the call was complete: nobody made it, so it did not fail either.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut_off: bool,
     },
     /// A snapshot of what a running tool has so far; each replaces the one before.
     ToolProgress {

@@ -84,6 +84,7 @@ impl MessageFold {
     }
 
     pub fn apply(&mut self, chunk: &Chunk<'_>) -> Result<(), FoldError> {
+        crate::crash_point!("fold", if let Chunk::TextDelta { delta, .. } = chunk { delta } else { "" });
         match chunk {
             Chunk::Start { message_id, message_metadata } => {
                 self.message.id = MessageId::new(&**message_id);

@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod artifact;
+pub mod crash_point;
 pub mod error_code;
 pub mod event;
 pub mod facts;

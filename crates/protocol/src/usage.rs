@@ -26,16 +26,30 @@ impl Usage {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    /// What one call can have used. A provider may claim anything; sums over many calls must stay numbers.
+    #[must_use]
+    pub fn plausible(self) -> Self {
+        const MOST: u64 = u32::MAX as u64;
+        Self {
+            input_tokens: self.input_tokens.min(MOST),
+            output_tokens: self.output_tokens.min(MOST),
+            total_tokens: self.total_tokens.min(2 * MOST),
+            cached_input_tokens: self.cached_input_tokens.min(MOST),
+            cache_write_tokens: self.cache_write_tokens.min(MOST),
+            reasoning_tokens: self.reasoning_tokens.min(MOST),
+        }
+    }
 }
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
-        self.total_tokens += other.total_tokens;
-        self.cached_input_tokens += other.cached_input_tokens;
-        self.cache_write_tokens += other.cache_write_tokens;
-        self.reasoning_tokens += other.reasoning_tokens;
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.total_tokens = self.total_tokens.saturating_add(other.total_tokens);
+        self.cached_input_tokens = self.cached_input_tokens.saturating_add(other.cached_input_tokens);
+        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
     }
 }
 
@@ -80,7 +94,7 @@ impl Cost {
 
 impl std::ops::AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
+        self.0 = self.0.saturating_add(other.0);
     }
 }
 
@@ -102,6 +116,23 @@ mod tests {
         // 100 at 3, 600 at 0.3, 300 at 3.75, 200 at 15, all per million.
         assert_eq!(price.of(&usage), Cost(300_000 + 180_000 + 1_125_000 + 3_000_000));
         assert_eq!(price.of(&usage).usd(), 0.004_605);
+    }
+
+    #[test]
+    fn what_a_provider_claims_stays_within_what_can_be_added_up() {
+        let all = u64::MAX;
+        let claimed = Usage {
+            input_tokens: all,
+            output_tokens: all,
+            total_tokens: all,
+            cached_input_tokens: all,
+            cache_write_tokens: all,
+            reasoning_tokens: all,
+        };
+        let mut sum = claimed;
+        sum += claimed;
+        assert_eq!(sum, claimed);
+        assert!(i64::try_from(claimed.plausible().total_tokens * 1_000_000).is_ok());
     }
 
     #[test]

@@ -1,6 +1,13 @@
 //! An answer on the wire: its head, then what is ready together in one write. Nothing is held while nothing comes.
 
-use std::{future::poll_fn, io, io::Write as _, pin::Pin, task::Poll, time::SystemTime};
+use std::{
+    future::poll_fn,
+    io,
+    io::Write as _,
+    pin::Pin,
+    task::Poll,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use axum::{
     body::Body,
@@ -74,9 +81,15 @@ fn head(parts: &response::Parts, framing: Framing, keeps: bool) -> Vec<u8> {
     if !keeps {
         line("connection", ": ", b"close");
     }
-    line("date", ": ", httpdate::fmt_http_date(SystemTime::now()).as_bytes());
+    line("date", ": ", date(SystemTime::now()).as_bytes());
     out.extend_from_slice(b"\r\n");
     out
+}
+
+/// A date cannot be written before 1970 or after 9999; a clock that shows such a time does not fail the answer.
+fn date(now: SystemTime) -> String {
+    const LAST: Duration = Duration::from_secs(253_402_300_799);
+    httpdate::fmt_http_date(now.clamp(UNIX_EPOCH, UNIX_EPOCH + LAST))
 }
 
 #[derive(PartialEq, Eq)]

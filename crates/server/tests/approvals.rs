@@ -15,6 +15,7 @@ use testkit::{
 mod approvals {
     pub mod always;
     pub mod edited;
+    pub mod revoked;
 }
 
 fn asks(call: &str, text: &str) -> Reply {

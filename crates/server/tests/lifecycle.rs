@@ -9,6 +9,8 @@ mod again;
 mod branches;
 #[path = "lifecycle/busy.rs"]
 mod busy;
+#[path = "lifecycle/clock.rs"]
+mod clock;
 #[path = "lifecycle/delete.rs"]
 mod delete;
 #[path = "lifecycle/planted.rs"]

@@ -14,13 +14,13 @@ pub mod usage;
 pub use durability::{Durability, make_private_folder, sync_folder};
 pub use record::{
     Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, FrameStatus, MessageRecord, NewToken,
-    PrefaceRecord, QueuedMessage, RunRecord, RunStatus, SessionKey, SessionPage, SessionRecord,
-    SessionTarget, TokenRecord, Waiting,
+    PrefaceRecord, QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus, SessionKey,
+    SessionPage, SessionRecord, SessionTarget, TokenRecord, Waiting,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::SqliteStore;
 pub use store::{
-    Artifacts, Definitions, Frames, Interactions, Ledger, Log, Messages, Queue, Runs, Sessions, Shelf, Store,
+    Artifacts, Definitions, Frames, Interactions, Ledger, Log, Messages, Queue, Recovery, Runs, Sessions, Shelf, Store,
     StoreError, Tokens,
 };
 pub use usage::{UsageBy, UsageQuery, UsageSum};

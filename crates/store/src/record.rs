@@ -134,6 +134,23 @@ pub struct RunRecord {
     pub options: RunOptions,
 }
 
+/// How often in a row the process ended unexpectedly while a run was active, and how far its recovery had come then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecoveryAttempt {
+    pub crashes: u32,
+    pub stage: RecoveryStage,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecoveryStage {
+    /// Not taken up yet.
+    #[default]
+    Waiting,
+    /// Its log is being read and folded.
+    Folding,
+    Active,
+}
+
 /// A sub-agent's frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameRecord {

@@ -13,6 +13,7 @@ mod migrate;
 mod planted;
 mod queue;
 mod reader;
+mod recovery;
 mod runs;
 mod sessions;
 mod shelf;

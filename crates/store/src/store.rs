@@ -11,7 +11,7 @@ use protocol::{
 use crate::{
     record::{
         Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, MessageRecord, NewToken,
-        QueuedMessage, RunRecord, SessionKey, SessionPage, SessionRecord, TokenRecord, Waiting,
+        QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, SessionKey, SessionPage, SessionRecord, TokenRecord, Waiting,
     },
     usage::{UsageQuery, UsageSum},
 };
@@ -21,6 +21,7 @@ pub trait Store:
     + Shelf
     + Messages
     + Runs
+    + Recovery
     + Frames
     + Interactions
     + Queue
@@ -39,6 +40,7 @@ impl<T> Store for T where
         + Shelf
         + Messages
         + Runs
+        + Recovery
         + Frames
         + Interactions
         + Queue
@@ -176,6 +178,35 @@ pub trait Runs {
 
     /// Runs that were on when the process ended; recovery goes through them.
     async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError>;
+}
+
+/// What recovery must know of the processes before. A *unit* is what it takes up in a session: the active run, by its
+/// message, or, when there is none, the queued message that begins.
+#[async_trait]
+pub trait Recovery {
+    /// Once at the start, before anything is taken up. When the last process was not asked to end, every unit has one
+    /// crash more; one that has `alone_from` already only if it was being taken up at the time.
+    async fn begin_recovery(&self, alone_from: u32) -> Result<(), StoreError>;
+
+    async fn recovery_attempt(
+        &self,
+        key: SessionKey,
+        unit: &MessageId,
+    ) -> Result<RecoveryAttempt, StoreError>;
+
+    /// When this returns, it is known after a crash. Only for a unit that has crashes.
+    async fn note_recovery(
+        &self,
+        key: SessionKey,
+        unit: &MessageId,
+        stage: RecoveryStage,
+    ) -> Result<(), StoreError>;
+
+    /// Its crashes no longer count.
+    async fn forget_recovery(&self, key: SessionKey, unit: &MessageId) -> Result<(), StoreError>;
+
+    /// The process was asked to end, and ends now.
+    async fn note_clean_end(&self) -> Result<(), StoreError>;
 }
 
 #[async_trait]

@@ -10,6 +10,8 @@ mod definitions;
 mod kept;
 #[path = "conformance/ledger.rs"]
 mod ledger;
+#[path = "conformance/recovery.rs"]
+mod recovery;
 #[path = "conformance/script.rs"]
 mod script;
 
@@ -32,7 +34,7 @@ impl Place {
 }
 
 mod all {
-    pub use crate::{cases::*, ledger::*};
+    pub use crate::{cases::*, ledger::*, recovery::*};
 }
 
 macro_rules! conformance {
@@ -57,6 +59,9 @@ macro_rules! all_cases {
     ($backend:ident, $open:expr) => {
         conformance! { $backend, $open, all;
             the_log_is_read_from_every_cursor
+            crashes_in_a_row_are_counted_for_the_runs_that_were_active
+            a_run_that_waits_for_its_turn_is_not_blamed_for_another
+            a_queued_message_that_begins_is_counted_like_a_run
             a_read_is_bounded_and_never_empty_while_there_is_more
             numbers_in_a_hole_were_never_stored
             text_of_every_kind_survives

@@ -17,8 +17,8 @@ use crate::{
     bound::{self, Overlong},
 };
 
-/// How long a cancelled tool may tidy up before it is dropped.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long a cancelled tool may tidy up before it is dropped. Whoever waits for a call waits longer than this.
+pub const GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -26,7 +26,7 @@ pub mod update_plan;
 #[cfg(test)]
 mod testing;
 
-pub use execute::{Limits, Outcome, execute};
+pub use execute::{GRACE, Limits, Outcome, execute};
 pub use registry::{Group, GroupError, Registry, RegistryError};
 pub use repair::{parse_arguments, read_arguments};
 pub use tool::{

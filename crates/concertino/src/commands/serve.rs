@@ -2,7 +2,7 @@
 
 use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use engine::{SystemClock, transcript::Mirror};
 use models::{Catalog, catalog::Standing};
 use protocol::{Clock, PrincipalId, WorkspaceId};
@@ -23,6 +23,9 @@ const GRACE: Duration = Duration::from_secs(3);
 
 pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     ignore_hangup()?;
+    if !SystemClock::is_set() {
+        bail!("the clock of this machine is before 1970 or after 9999; set it, then start again");
+    }
     let data = DataDir::open(config)?;
     let _lock = data.lock()?;
     let store: Arc<dyn Store> = Arc::new(data.store(config)?);

@@ -146,7 +146,7 @@ fn sizes(conversation: &Conversation, room: &Room) -> Vec<u64> {
         conversation.messages().iter().map(|message| measure::of_message(message)).collect();
     if let Some(measured) = conversation.measured() {
         let estimated = room.fixed + sizes.iter().take(measured.up_to).sum::<u64>();
-        let percent = (measured.tokens * 100 / estimated.max(1)).clamp(50, 300);
+        let percent = (measured.tokens.saturating_mul(100) / estimated.max(1)).clamp(50, 300);
         sizes.iter_mut().for_each(|size| *size = *size * percent / 100);
     }
     sizes

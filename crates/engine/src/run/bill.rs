@@ -30,15 +30,15 @@ impl Bill {
     }
 
     fn write(self, run: &RunCtx, frame: &mut Frame, failed: bool) -> Result<(), FoldError> {
-        let model = &run.model;
-        let cost = model.price().map(|price| price.of(&self.usage));
-        run.post.budget.book(self.usage, cost);
+        let (model, usage) = (&run.model, self.usage.plausible());
+        let cost = model.price().map(|price| price.of(&usage));
+        run.post.budget.book(usage, cost);
         frame.end_model_turn(ModelCall {
             run: Some(run.run.clone()),
             agent: run.post.path.clone(),
             model: model.name().to_owned(),
             cost,
-            usage: self.usage,
+            usage,
             duration_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             failed,
         })

@@ -86,7 +86,7 @@ impl Budget {
         if full(self.limits.steps.map(u64::from), u64::from(used.steps)) {
             return Err(Limit::Steps);
         }
-        if full(self.limits.tokens, used.tokens + used.reserved) {
+        if full(self.limits.tokens, used.tokens.saturating_add(used.reserved)) {
             return Err(Limit::Tokens);
         }
         if full(self.limits.micro_usd, used.nano_usd / 1_000) {
@@ -102,8 +102,9 @@ impl Budget {
     pub(crate) fn book(&self, usage: Usage, cost: Option<Cost>) {
         for level in self.levels() {
             let mut used = level.used.lock();
-            used.tokens += usage.total_tokens.max(usage.input_tokens + usage.output_tokens);
-            used.nano_usd += cost.unwrap_or_default().0;
+            let both = usage.input_tokens.saturating_add(usage.output_tokens);
+            used.tokens = used.tokens.saturating_add(usage.total_tokens.max(both));
+            used.nano_usd = used.nano_usd.saturating_add(cost.unwrap_or_default().0);
         }
     }
 

@@ -35,8 +35,9 @@ use crate::{
     },
 };
 
-/// How long a cancelled call may take to clean up.
-const GRACE: Duration = Duration::from_millis(1500);
+/// How long the results of cancelled calls are waited for: the time that [`tools::execute`] gives each of them, and a
+/// moment to keep what it returned.
+const GRACE: Duration = tools::GRACE.saturating_add(Duration::from_millis(500));
 /// Snapshots of one call follow each other at least this far apart.
 const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(150);
 const SIGNALS: usize = 64;
@@ -69,6 +70,8 @@ pub(crate) async fn call_tools(
         outcomes.push(match &planned.plan {
             Plan::Run => match inline::call(run, frame, &planned.call)? {
                 Some(outcome) => Some(outcome),
+                // It was accepted, perhaps before a question or a restart, and has been revoked since.
+                None if !run.kit.has(&planned.call.name) => Some(revoked(&planned.call.name)),
                 None => {
                     waiting.push_back(place);
                     None
@@ -198,6 +201,13 @@ pub(crate) async fn call_tools(
     }
 }
 
+fn revoked(tool: &str) -> ToolOutcome {
+    let message = format!(
+        "The tool \"{tool}\" was revoked from this agent after the call was made. The call was not run; go on without it."
+    );
+    ToolOutcome::Failed { message }
+}
+
 /// What a delegating call does; the sub-agent is at work from here on.
 fn agent_call(run: &RunCtx, call: ToolCall, writer: &LogWriter) -> BoxFuture<'static, Delegated> {
     delegate(run.clone(), call, writer.another(), run.tree.busy())
@@ -256,6 +266,7 @@ async fn run_one(
     notes: Arc<dyn Notes>,
 ) -> ToolOutcome {
     let call = planned.call;
+    protocol::crash_point!("tool", call.input.to_string());
     let failed = |message: String| ToolOutcome::Failed { message };
     let Some(tool) = run.parts.tools.get(&call.name) else {
         return failed(format!("There is no tool named \"{}\" any more.", call.name));

@@ -6,8 +6,12 @@ use std::{collections::HashMap, sync::Arc};
 
 use futures::future::BoxFuture;
 use models::{ChoiceError, Model, ModelMessage, UserContent};
-use protocol::{AgentRef, FrameParent, MessageId, RunOptions, SessionId, ToolCall, ToolOutcome, ToolState};
-use serde_json::{Map, Value, json};
+use protocol::{
+    AgentRef, ErrorCode, FrameEnd, FrameParent, MessageId, RunOptions, SessionId, ToolCall, ToolOutcome,
+    ToolState,
+};
+use serde::Deserialize;
+use serde_json::{Map, json};
 use tokio::sync::{mpsc, watch};
 use tools::delegation::SPAWN_AGENT;
 
@@ -194,7 +198,7 @@ async fn begin(
         None => open(caller, call, order, &*model, matches!(place, Place::Queued(_)))?,
     };
     if frame.is_closed() {
-        return Ok(Begun::Closed(outcome_of_closed(&frame, &parent)));
+        return Ok(Begun::Closed(outcome_of_closed(&frame, &agent.name, parent.chat.as_str())));
     }
     let cancel = caller.cancel.child_token();
     let mut run = caller.clone();
@@ -330,22 +334,15 @@ fn task_message(parent: &FrameParent) -> ModelMessage {
 }
 
 /// The result of a sub-agent that had ended when the server went down.
-fn outcome_of_closed(frame: &Frame, parent: &FrameParent) -> ToolOutcome {
-    let fact = |name: &str| {
-        let metadata = frame.message().metadata.as_ref();
-        metadata
-            .and_then(|metadata| metadata.get(name))
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    match fact("status").as_str() {
-        "failed" => {
-            let message = failed_text(&fact("agentName"), &fact("errorCode"), &fact("error"));
-            ToolOutcome::Failed { message }
+fn outcome_of_closed(frame: &Frame, agent: &str, chat: &str) -> ToolOutcome {
+    match frame.end() {
+        Some(FrameEnd::Failed { message }) => {
+            let code = frame.fact("errorCode").and_then(|code| ErrorCode::deserialize(code).ok());
+            let code = code.unwrap_or(ErrorCode::Internal);
+            ToolOutcome::Failed { message: failed_text(agent, code.as_str(), message) }
         }
-        "cancelled" => ToolOutcome::Failed { message: cancelled_text(&fact("agentName")) },
-        _ => ToolOutcome::Done { output: report::result(frame, parent.chat.as_str()) },
+        Some(FrameEnd::Cancelled) => ToolOutcome::Failed { message: cancelled_text(agent) },
+        Some(FrameEnd::Finished { .. }) | None => ToolOutcome::Done { output: report::result(frame, chat) },
     }
 }
 

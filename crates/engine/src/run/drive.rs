@@ -161,7 +161,7 @@ async fn steps(
         match turn.next() {
             Step::CallModel(offer) => {
                 seat.sit(&run.cancel).await?;
-                if let Some(stuck) = stuck::find(frame.message()) {
+                if let Some(stuck) = stuck::find(frame) {
                     tracing::info!(run = %run.run, tool = stuck.tool, "stopped a call that fails again and again");
                     frame.note(
                         "stopped",

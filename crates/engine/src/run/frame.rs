@@ -36,7 +36,7 @@ pub(crate) struct ModelCall {
 }
 
 /// What a call that a restart cut off is answered with.
-pub(crate) const CUT_OFF: &str = "the server restarted before this call was complete";
+const CUT_OFF: &str = "the server restarted before this call was complete";
 
 pub(crate) struct Frame {
     fold: MessageFold,
@@ -53,7 +53,10 @@ pub(crate) struct Frame {
     steps: u32,
     /// What the newest call took of the window.
     context: Option<u64>,
-    closed: bool,
+    /// How it ended, unless it went on afterwards.
+    end: Option<FrameEnd>,
+    /// Calls that a restart cut off.
+    cut_off: HashSet<ToolCallId>,
     /// What a failure adds to the metadata.
     failure: Map<String, Value>,
     out: Vec<SessionEvent>,
@@ -73,7 +76,8 @@ impl Frame {
             cost: None,
             steps: 0,
             context: None,
-            closed: false,
+            end: None,
+            cut_off: HashSet::new(),
             failure: Map::new(),
             out: Vec::new(),
         }
@@ -121,7 +125,17 @@ impl Frame {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.closed
+        self.end.is_some()
+    }
+
+    /// How it ended.
+    pub(crate) fn end(&self) -> Option<&FrameEnd> {
+        self.end.as_ref()
+    }
+
+    /// Calls that were never made, because a restart cut them off.
+    pub(crate) fn cut_off(&self) -> &HashSet<ToolCallId> {
+        &self.cut_off
     }
 
     pub(crate) fn open(
@@ -211,14 +225,25 @@ impl Frame {
         &mut self,
         call: &ToolCallId,
         tool: &str,
+        input: Value,
+        error: String,
+    ) -> Result<(), FoldError> {
+        self.put_rejected(call, tool, input, error, false)
+    }
+
+    fn put_rejected(
+        &mut self,
+        call: &ToolCallId,
+        tool: &str,
         mut input: Value,
         error: String,
+        cut_off: bool,
     ) -> Result<(), FoldError> {
         self.close_segment()?;
         self.start_step()?;
         disarm(&mut input);
         let (message, call, tool) = (self.id(), call.clone(), tool.to_owned());
-        self.put(SessionEvent::ToolRejected { message, call, tool, input, error })
+        self.put(SessionEvent::ToolRejected { message, call, tool, input, error, cut_off })
     }
 
     /// The model's turn is over: nothing of it stays open.
@@ -305,7 +330,7 @@ impl Frame {
     pub(crate) fn go_on(&mut self, run: RunId) -> Result<(), FoldError> {
         for (call, tool, state) in self.open_calls() {
             if let ToolState::InputStreaming { raw } = state {
-                self.reject(&call, &tool, Value::String(raw), CUT_OFF.to_owned())?;
+                self.put_rejected(&call, &tool, Value::String(raw), CUT_OFF.to_owned(), true)?;
             }
         }
         self.finish_step()?;
@@ -324,7 +349,7 @@ impl Frame {
 
     /// Ends the message with a failure; the code is for programs, the message for people.
     pub(crate) fn fail(&mut self, code: ErrorCode, message: String) -> Result<(), FoldError> {
-        if !self.closed {
+        if !self.is_closed() {
             let mut metadata = Map::new();
             metadata.insert("errorCode".to_owned(), json!(code));
             self.failure = metadata;
@@ -334,7 +359,7 @@ impl Frame {
 
     /// Closes everything that is open, settles every call, and ends the message. Once.
     pub(crate) fn close(&mut self, end: FrameEnd) -> Result<(), FoldError> {
-        if self.closed {
+        if self.is_closed() {
             return Ok(());
         }
         self.close_segment()?;
@@ -475,8 +500,14 @@ impl Frame {
             }
             SessionEvent::SegmentClosed { .. } => self.open = None,
             SessionEvent::SourceCited { source, .. } => self.sources.push(source.clone()),
-            SessionEvent::ToolInputStarted { call, .. } | SessionEvent::ToolRejected { call, .. } => {
+            SessionEvent::ToolInputStarted { call, .. } => {
                 self.calls.insert(call.clone());
+            }
+            SessionEvent::ToolRejected { call, cut_off, .. } => {
+                self.calls.insert(call.clone());
+                if *cut_off {
+                    self.cut_off.insert(call.clone());
+                }
             }
             SessionEvent::ToolRequested { call, .. } => {
                 self.calls.insert(call.id.clone());
@@ -492,8 +523,8 @@ impl Frame {
                     *self.cost.get_or_insert_default() += *cost;
                 }
             }
-            SessionEvent::FrameClosed { .. } => self.closed = true,
-            SessionEvent::RunResumed { .. } => self.closed = false,
+            SessionEvent::FrameClosed { end, .. } => self.end = Some(end.clone()),
+            SessionEvent::RunResumed { .. } => self.end = None,
             _ => {}
         }
         Ok(())

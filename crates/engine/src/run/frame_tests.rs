@@ -102,7 +102,7 @@ impl Written {
         // What was written is what a rebuilt frame holds.
         let rebuilt = Frame::rebuild(MessageId::new("m"), &events).unwrap();
         assert_eq!(rebuilt.message(), self.frame.message());
-        assert!(rebuilt.closed && rebuilt.open.is_none() && !rebuilt.step_open);
+        assert!(rebuilt.is_closed() && rebuilt.open.is_none() && !rebuilt.step_open);
         assert!(rebuilt.open_calls().is_empty(), "every call has a result");
         events.iter().filter_map(line).collect()
     }

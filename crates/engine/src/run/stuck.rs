@@ -1,9 +1,11 @@
 //! A model that makes the same failing call again and again is stopped. Pure: what counts is the message itself, so a
 //! run that comes back after a pause or a crash still knows.
 
-use protocol::{Part, ToolPart, ToolState, UiMessage, json};
+use std::collections::HashSet;
 
-use super::frame::CUT_OFF;
+use protocol::{Part, ToolCallId, ToolPart, ToolState, UiMessage, json};
+
+use super::frame::Frame;
 
 /// The same call may fail so often.
 const MOST: usize = 3;
@@ -29,11 +31,16 @@ impl Stuck {
 
 /// The call of the newest step that has now failed too often with the same input, not counting what came before a
 /// success.
-pub(crate) fn find(message: &UiMessage) -> Option<Stuck> {
+pub(crate) fn find(frame: &Frame) -> Option<Stuck> {
+    find_in(frame.message(), frame.cut_off())
+}
+
+/// A call of `cut_off` did not fail: it was never made.
+fn find_in(message: &UiMessage, cut_off: &HashSet<ToolCallId>) -> Option<Stuck> {
     let step = message.parts.iter().rposition(|part| matches!(part, Part::StepStart))?;
     message.parts[step..].iter().find_map(|part| {
         let Part::Tool(newest) = part else { return None };
-        let error = failure(newest)?;
+        let error = failure(newest).filter(|_| !cut_off.contains(&newest.call))?;
         let input = newest.state.input();
         let mut times = 0;
         for call in message.tool_parts().rev() {
@@ -43,8 +50,9 @@ pub(crate) fn find(message: &UiMessage) -> Option<Stuck> {
                     (a, b) => a.is_none() && b.is_none(),
                 };
             match same {
+                true if cut_off.contains(&call.call) => {}
                 true if failure(call).is_some() => times += 1,
-                true if call.state.is_settled() && !is_cut_off(call) => break,
+                true if call.state.is_settled() => break,
                 _ => {}
             }
         }
@@ -53,16 +61,11 @@ pub(crate) fn find(message: &UiMessage) -> Option<Stuck> {
     })
 }
 
-/// A call that a restart cut off did not fail: it was never made.
 fn failure(call: &ToolPart) -> Option<&str> {
     match &call.state {
-        ToolState::OutputError { error_text, .. } if error_text != CUT_OFF => Some(error_text),
+        ToolState::OutputError { error_text, .. } => Some(error_text),
         _ => None,
     }
-}
-
-fn is_cut_off(call: &ToolPart) -> bool {
-    matches!(&call.state, ToolState::OutputError { error_text, .. } if error_text == CUT_OFF)
 }
 
 #[cfg(test)]
@@ -88,7 +91,7 @@ mod tests {
     }
 
     fn times(calls: &[(Value, bool)]) -> Option<usize> {
-        find(&message(calls)).map(|stuck| stuck.times)
+        find_in(&message(calls), &HashSet::new()).map(|stuck| stuck.times)
     }
 
     #[test]
@@ -111,23 +114,29 @@ mod tests {
 
     #[test]
     fn the_text_says_which_tool_and_why() {
-        let text =
-            find(&message(&[(json!("x"), true), (json!("x"), true), (json!("x"), true)])).unwrap().text();
+        let failing = message(&[(json!("x"), true), (json!("x"), true), (json!("x"), true)]);
+        let text = find_in(&failing, &HashSet::new()).unwrap().text();
         assert!(text.contains("\"t\" failed 3 times") && text.contains("was: no. Tell me"), "{text}");
     }
 
     #[test]
     fn calls_that_restarts_cut_off_are_no_failures() {
-        let mut cut = message(&[(json!({}), true), (json!({}), true), (json!({}), true)]);
-        for part in &mut cut.parts {
+        let fails = || (json!({}), true);
+        let all = message(&[fails(), fails(), fails(), fails(), fails()]);
+        let cut = |calls: &[&str]| calls.iter().map(|call| ToolCallId::new(*call)).collect::<HashSet<_>>();
+        assert_eq!(find_in(&all, &cut(&["0", "1", "2"])), None, "two failures only");
+        assert_eq!(find_in(&all, &cut(&["0", "1"])).map(|stuck| stuck.times), Some(3));
+        assert_eq!(find_in(&all, &cut(&["4"])), None, "the newest was never made");
+    }
+
+    #[test]
+    fn a_tool_that_fails_with_the_words_of_a_restart_fails_all_the_same() {
+        let mut failing = message(&[(json!({}), true), (json!({}), true), (json!({}), true)]);
+        for part in &mut failing.parts {
             if let Part::Tool(ToolPart { state: ToolState::OutputError { error_text, .. }, .. }) = part {
-                CUT_OFF.clone_into(error_text);
+                "the server restarted before this call was complete".clone_into(error_text);
             }
         }
-        assert_eq!(find(&cut), None);
-        cut.parts.extend(message(&[(json!({}), true), (json!({}), true)]).parts);
-        assert_eq!(find(&cut), None, "two failures only");
-        cut.parts.extend(message(&[(json!({}), true)]).parts);
-        assert_eq!(find(&cut).map(|stuck| stuck.times), Some(3));
+        assert_eq!(find_in(&failing, &HashSet::new()).map(|stuck| stuck.times), Some(3));
     }
 }

@@ -263,11 +263,11 @@ impl Actor {
                     tracing::warn!(%error, "something beside a run could not be written down");
                 }
             }
-            Command::Recover => {
-                if let Err(error) = self.recover().await {
-                    tracing::error!(%error, "a run could not be taken up again");
-                }
-            }
+            Command::Recover => match self.recover().await {
+                // The next process takes it up.
+                Ok(()) | Err(EngineError::ShuttingDown) => {}
+                Err(error) => tracing::error!(%error, "a run could not be taken up again"),
+            },
         }
     }
 

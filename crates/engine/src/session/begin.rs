@@ -1,4 +1,4 @@
-//! How runs begin, go on, are taken up after a crash, and are withdrawn while they wait. The actor decides when.
+//! How runs begin, go on, and are withdrawn while they wait. The actor decides when.
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::{
     actor::{Actor, Live, order},
     log::{LogWriter, SessionLog},
+    recover,
     subscribe::Viewer,
 };
 use crate::{
@@ -304,12 +305,24 @@ impl Actor {
     pub(super) async fn resume(
         &mut self,
         record: &SessionRecord,
+        run: RunRecord,
+        why: Why,
+        before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
+    ) -> Result<Viewer, EngineError> {
+        let rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
+        self.resume_from(record, run, rebuilt, why, before).await
+    }
+
+    /// The same, from the log as it was read.
+    pub(super) async fn resume_from(
+        &mut self,
+        record: &SessionRecord,
         mut run: RunRecord,
+        mut rebuilt: Rebuilt,
         why: Why,
         before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
     ) -> Result<Viewer, EngineError> {
         let voice = self.voice_again(record, &run.options).await?;
-        let mut rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
         rebuilt.grants.clone_from(&record.grants);
         rebuilt.unshown.show(&mut rebuilt.frame, &*self.parts.ids).map_err(order)?;
         before(&mut rebuilt).map_err(order)?;
@@ -344,18 +357,6 @@ impl Actor {
         Ok(viewer)
     }
 
-    pub(super) async fn recover(&mut self) -> Result<(), EngineError> {
-        if self.live.is_some() {
-            return Ok(());
-        }
-        let Some(record) = self.record().await? else { return Ok(()) };
-        self.queue.backlog |= record.queued > 0;
-        let Some((id, RunStatus::Running)) = &record.last_run else { return Ok(()) };
-        let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(()) };
-        self.resume(&record, run, Why::Crashed, |_| Ok(())).await?;
-        Ok(())
-    }
-
     /// A question that waits is moot: its calls are denied and the run ends.
     pub(super) async fn withdraw(&self, record: &SessionRecord, end: RunEnd) -> Result<bool, EngineError> {
         let (id, waits) = match &record.last_run {
@@ -366,8 +367,6 @@ impl Actor {
         };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
         let rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
-        let Rebuilt { mut frame, below, mut unshown, .. } = rebuilt;
-        unshown.show(&mut frame, &*self.parts.ids).map_err(order)?;
         let (why, frame_end) = match end {
             RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
             RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),
@@ -376,29 +375,9 @@ impl Actor {
                 FrameEnd::Finished { reason: FinishReason::Other },
             ),
         };
-        // The run goes on only to end, so that no reader takes the pause for the end.
-        let mut events = Vec::new();
-        let mut messages = Vec::with_capacity(1);
-        for Revived { frame: mut below, .. } in below.into_iter().filter(|below| !below.frame.is_closed()) {
-            below
-                .go_on(run.id.clone())
-                .and_then(|()| below.settle_open_calls(why))
-                .and_then(|()| below.close(FrameEnd::Cancelled))
-                .map_err(order)?;
-            events.extend(below.take());
-            messages.push(below.message().clone());
-        }
-        frame
-            .go_on(run.id.clone())
-            .and_then(|()| frame.settle_open_calls(why))
-            .and_then(|()| frame.close(frame_end))
-            .map_err(order)?;
-        events.extend(frame.take());
-        messages.push(frame.message().clone());
-        events.push(SessionEvent::RunEnded { run: run.id.clone(), message: run.message.clone(), end });
-        let log = self.open_log(&record.into());
-        let mut writer = LogWriter::new(log, Arc::clone(&self.parts.flusher));
-        writer.append(events, messages).await?;
+        let (events, messages) =
+            recover::ending(&*self.parts.ids, rebuilt, &run, why, end, |frame| frame.close(frame_end)).map_err(order)?;
+        self.write_beside(record, events, messages).await?;
         Ok(true)
     }
 }

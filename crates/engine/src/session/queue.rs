@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 use super::{
     actor::{Actor, WAITING},
     following::Following,
-    log::LogWriter,
     request::Submit,
     submit::{Placed, content},
     subscribe::Viewer,
@@ -53,7 +52,7 @@ impl Queue {
 }
 
 impl Actor {
-    async fn queued(&self) -> Result<Vec<QueuedMessage>, EngineError> {
+    pub(super) async fn queued(&self) -> Result<Vec<QueuedMessage>, EngineError> {
         match self.record().await? {
             Some(record) if record.queued > 0 => Ok(self.parts.store.queued(record.key).await?),
             _ => Ok(Vec::new()),
@@ -188,7 +187,7 @@ impl Actor {
         Ok(ids.len())
     }
 
-    async fn leave_queue(&self, ids: Vec<MessageId>, why: QueueExit) -> Result<(), EngineError> {
+    pub(super) async fn leave_queue(&self, ids: Vec<MessageId>, why: QueueExit) -> Result<(), EngineError> {
         self.note(ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why }).collect()).await
     }
 
@@ -198,9 +197,6 @@ impl Actor {
             return Ok(live.log.note(events).await?);
         }
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
-        let log = self.open_log(&(&record).into());
-        let mut writer = LogWriter::new(log, std::sync::Arc::clone(&self.parts.flusher));
-        writer.append(events, Vec::new()).await?;
-        Ok(())
+        self.write_beside(&record, events, Vec::new()).await
     }
 }

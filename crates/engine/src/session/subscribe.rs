@@ -30,8 +30,15 @@ pub struct Viewer {
     lane: Option<SubAgentStream>,
     /// The agents below the message, as soon as there are any.
     below: Option<Box<Below>>,
-    /// The message began here, before the cursor: what agents below it did until then must be known.
-    begins: Option<Seq>,
+    /// The message began before the cursor: what agents below it did until then is read first.
+    catching_up: Option<Box<CatchingUp>>,
+}
+
+/// How far a reader has read what came before its cursor. It is kept while a read is awaited: the future that reads may
+/// be dropped at any time, and the next one goes on from here.
+struct CatchingUp {
+    at: Seq,
+    below: Below,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +57,7 @@ impl Viewer {
     /// Reads the events of `message` after `cursor`.
     pub(crate) fn new(log: Arc<SessionLog>, cursor: Seq, message: MessageId, reading: Reading) -> Self {
         let visible = log.watch();
-        Self { log, visible, cursor, message, reading, ended: false, lane: None, below: None, begins: None }
+        Self { log, visible, cursor, message, reading, ended: false, lane: None, below: None, catching_up: None }
     }
 
     /// How the client wants to see sub-agents at work.
@@ -61,7 +68,8 @@ impl Viewer {
 
     /// The message began before the cursor, and there are sub-agents.
     pub(crate) fn beginning(mut self, first: Seq) -> Self {
-        self.begins = Some(first);
+        let below = Below::new(self.message.clone(), self.lane, self.log.profile());
+        self.catching_up = Some(Box::new(CatchingUp { at: first.saturating_sub(1), below }));
         self
     }
 
@@ -94,8 +102,8 @@ impl Viewer {
     }
 
     async fn step(&mut self) -> Result<Vec<u8>, ViewError> {
-        if let Some(first) = self.begins.take() {
-            self.read_up(first).await?;
+        if self.catching_up.is_some() {
+            self.catch_up().await?;
         }
         let visible = *self.visible.borrow_and_update();
         if self.cursor >= visible.seq {
@@ -190,22 +198,27 @@ impl Viewer {
         Found::Frames { bytes, cursor, ended }
     }
 
-    /// What agents below the message did before the cursor.
-    async fn read_up(&mut self, first: Seq) -> Result<(), StoreError> {
-        let Some(key) = self.log.key() else { return Ok(()) };
-        let mut below = Below::new(self.message.clone(), self.lane, self.log.profile());
-        let mut at = first.saturating_sub(1);
-        while at < self.cursor {
-            let entries = self.log.store().read_log(key, at, BATCH_BYTES).await?;
-            let Some(last) = entries.last() else { break };
-            at = last.seq;
+    /// Reads what agents below the message did before the cursor.
+    async fn catch_up(&mut self) -> Result<(), StoreError> {
+        let Some(key) = self.log.key() else {
+            self.catching_up = None;
+            return Ok(());
+        };
+        while let Some(CatchingUp { at, below }) = self.catching_up.as_deref_mut() {
+            let entries = match *at < self.cursor {
+                true => self.log.store().read_log(key, *at, BATCH_BYTES).await?,
+                false => Vec::new(),
+            };
             for entry in entries.iter().filter(|entry| entry.seq <= self.cursor) {
                 if let Some(message) = entry.event.message() {
                     below.read_up(*message == self.message, &entry.event);
                 }
             }
+            match entries.last() {
+                Some(last) => *at = last.seq,
+                None => self.below = self.catching_up.take().map(|done| Box::new(done.below)),
+            }
         }
-        self.below = Some(Box::new(below));
         Ok(())
     }
 }

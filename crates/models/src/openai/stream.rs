@@ -41,6 +41,7 @@ impl Reader {
 
 impl AnswerReader for Reader {
     fn event(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<Progress, ModelError> {
+        protocol::crash_point!("reader", String::from_utf8_lossy(data));
         if let Some(text) = self.mould.as_ref().and_then(|mould| mould.text(data)) {
             if !text.is_empty() {
                 events.extend(self.thoughts.finish().map(ModelEvent::ReasoningEnded));

@@ -112,6 +112,7 @@ impl StillOpen {
                 tool,
                 input: Value::String(raw),
                 error: "the run was stopped".to_owned(),
+                cut_off: false,
             });
         }
         for (call, asked) in self.calls {

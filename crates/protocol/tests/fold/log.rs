@@ -245,7 +245,7 @@ impl Writer {
         events.push(if refused {
             let input = if broken { Value::String(raw) } else { input };
             let error = content::text(&mut self.rng, 3);
-            SessionEvent::ToolRejected { message, call: id, tool, input, error }
+            SessionEvent::ToolRejected { message, call: id, tool, input, error, cut_off: false }
         } else {
             let provider = self.rng.percent(30).then(|| self.provider());
             SessionEvent::ToolRequested { message, call: ToolCall { id, name: tool, input }, provider }

@@ -1,6 +1,12 @@
 //! A sub-agent's own chat: followed live under its own ids, with its history and its stop.
 
-use testkit::{Gate, says, waits};
+use std::time::Duration;
+
+use testkit::{
+    Gate, TestApp,
+    faults::{Effect, Faults, Hold, Method, When},
+    says, waits,
+};
 
 use super::cast::{Cast, define, hands, nested, sub};
 
@@ -64,4 +70,41 @@ async fn a_reader_that_comes_late_or_comes_back_sees_the_same_tree() {
     let message = turn.message().await;
     assert_eq!(late.message().await, message);
     assert_eq!(app.main.history().await.pop().unwrap(), message);
+}
+
+#[tokio::test]
+async fn a_heartbeat_in_the_middle_of_reading_loses_no_sub_agent() {
+    let gate = Gate::new();
+    let (faults, hold) = (Faults::new(), Hold::new());
+    let model = Cast::new()
+        .with("go", [says("look: ").then(hands("c", "a", "outer")), says("done")])
+        .with("outer", [says("deep ").then(waits(&gate)).then(says("down"))])
+        .model();
+    let app = TestApp::builder()
+        .script(model)
+        .faults(&faults)
+        .server(|server| server.heartbeat = Duration::from_millis(30))
+        .start()
+        .await;
+    define(&app, vec![sub("a", &[])]);
+    let mut turn = app.send("go").await;
+    gate.reached().await;
+    turn.until(|chunk| serde_json::to_string(chunk).unwrap().contains("deep ")).await;
+    // A tab that has everything up to here comes back; while it reads what came before, its heart beats.
+    let after = turn.seqs.last().unwrap().to_string();
+    faults.on(Method::ReadLog, When::call(0), Effect::Block(hold.clone()));
+    let headers = [("last-event-id", after.as_str())];
+    let reading = app.caller.request("GET", "/api/chat/chat/stream", &headers, String::new());
+    let letting = async {
+        hold.reached().await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        hold.release();
+        gate.open();
+    };
+    let (rest, ()) = tokio::join!(reading, letting);
+    let message = turn.message().await;
+    let rest = rest.body;
+    assert!(rest.contains(": keep-alive"), "its heart never beat: {rest}");
+    let whole = nested(&message, "c").id.to_string();
+    assert!(rest.contains(&format!("\"id\":\"{whole}\"")), "the sub-agent's message is missing: {rest}");
 }

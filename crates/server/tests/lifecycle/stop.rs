@@ -142,3 +142,27 @@ async fn stop_drops_the_messages_that_wait() {
     assert_eq!(turn.end().await, Chunk::Abort);
     assert_eq!(app.model.requests().len(), 1);
 }
+
+#[tokio::test]
+async fn a_tool_that_tidies_up_within_its_grace_keeps_its_result() {
+    let gate = ToolGate::new();
+    let arrived = gate.clone();
+    let tidy = TestTool::new("tidy", move |ctx, _| {
+        let arrived = arrived.clone();
+        async move {
+            arrived.arrive();
+            ctx.cancel.cancelled().await;
+            // Longer than anybody who does not know the tools' grace would wait.
+            tokio::time::sleep(testkit::tool_kit::GRACE * 9 / 10).await;
+            Ok(json!("tidied up"))
+        }
+    });
+    let app = TestApp::builder().replies([calls("c", "tidy", json!({}))]).tool(tidy.any()).start().await;
+    let mut turn = app.send("go").await;
+    gate.reached().await;
+    app.main.stop().await;
+    assert_eq!(turn.end().await, Chunk::Abort);
+    let message = turn.shown();
+    let state = &message.tool_parts().next().unwrap().state;
+    assert!(matches!(state, ToolState::OutputAvailable { output, .. } if output == "tidied up"), "{state:?}");
+}

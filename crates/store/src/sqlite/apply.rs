@@ -113,6 +113,14 @@ pub(super) fn apply(
     entry: &LogEntry,
     bodies: &[(MessageId, String)],
 ) -> Result<(), StoreError> {
+    protocol::crash_point!(
+        "store",
+        if let SessionEvent::ToolRequested { call, .. } = &entry.event {
+            call.input.to_string()
+        } else {
+            String::new()
+        }
+    );
     match &entry.event {
         SessionEvent::HistoryPlanted { messages } => plant(connection, session, patch, entry.at, messages),
         SessionEvent::MessageAccepted { message, revision, parent, facts } => {

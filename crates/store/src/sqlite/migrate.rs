@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0007_titles.sql"),
     include_str!("../../migrations/sqlite/0008_grants.sql"),
     include_str!("../../migrations/sqlite/0009_fewer_pages.sql"),
+    include_str!("../../migrations/sqlite/0010_recovery_attempts.sql"),
 ];
 
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {

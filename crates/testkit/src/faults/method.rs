@@ -16,6 +16,11 @@ pub enum Method {
     RunOfMessage,
     RunAnswering,
     Running,
+    BeginRecovery,
+    RecoveryAttempt,
+    NoteRecovery,
+    ForgetRecovery,
+    NoteCleanEnd,
     FramesOfRuns,
     FrameOfChat,
     Interaction,
@@ -51,7 +56,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 46] = [
+    pub const ALL: [Self; 51] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -66,6 +71,11 @@ impl Method {
         Self::RunOfMessage,
         Self::RunAnswering,
         Self::Running,
+        Self::BeginRecovery,
+        Self::RecoveryAttempt,
+        Self::NoteRecovery,
+        Self::ForgetRecovery,
+        Self::NoteCleanEnd,
         Self::FramesOfRuns,
         Self::FrameOfChat,
         Self::Interaction,
@@ -130,6 +140,11 @@ impl Method {
             | Self::Token => true,
             Self::SessionByKey
             | Self::Running
+            | Self::BeginRecovery
+            | Self::RecoveryAttempt
+            | Self::NoteRecovery
+            | Self::ForgetRecovery
+            | Self::NoteCleanEnd
             | Self::FrameOfChat
             | Self::SessionsWithQueue
             | Self::SweepFiles

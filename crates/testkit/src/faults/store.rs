@@ -10,7 +10,8 @@ use protocol::{
 use serde_json::Value;
 use store::{
     Append, ArtifactPage, Artifacts, BranchPoint, DefinitionRecord, Definitions, FrameRecord, Frames,
-    Interactions, Ledger, Log, MessageRecord, Messages, NewToken, Queue, QueuedMessage, RunRecord, Runs,
+    Interactions, Ledger, Log, MessageRecord, Messages, NewToken, Queue, QueuedMessage, Recovery,
+    RecoveryAttempt, RecoveryStage, RunRecord, Runs,
     SessionKey, SessionPage, SessionRecord, Sessions, Shelf, Store, StoreError, TokenRecord, Tokens,
     UsageQuery, UsageSum, Waiting,
 };
@@ -175,6 +176,38 @@ impl Runs for FaultyStore {
 
     async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
         self.call(Method::Running, self.inner.running()).await
+    }
+}
+
+#[async_trait]
+impl Recovery for FaultyStore {
+    async fn begin_recovery(&self, alone_from: u32) -> Result<(), StoreError> {
+        self.call(Method::BeginRecovery, self.inner.begin_recovery(alone_from)).await
+    }
+
+    async fn recovery_attempt(
+        &self,
+        key: SessionKey,
+        unit: &MessageId,
+    ) -> Result<RecoveryAttempt, StoreError> {
+        self.call(Method::RecoveryAttempt, self.inner.recovery_attempt(key, unit)).await
+    }
+
+    async fn note_recovery(
+        &self,
+        key: SessionKey,
+        unit: &MessageId,
+        stage: RecoveryStage,
+    ) -> Result<(), StoreError> {
+        self.call(Method::NoteRecovery, self.inner.note_recovery(key, unit, stage)).await
+    }
+
+    async fn forget_recovery(&self, key: SessionKey, unit: &MessageId) -> Result<(), StoreError> {
+        self.call(Method::ForgetRecovery, self.inner.forget_recovery(key, unit)).await
+    }
+
+    async fn note_clean_end(&self) -> Result<(), StoreError> {
+        self.call(Method::NoteCleanEnd, self.inner.note_clean_end()).await
     }
 }
 

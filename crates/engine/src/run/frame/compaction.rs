@@ -43,7 +43,7 @@ impl Frame {
         match event {
             // The call that writes a summary says nothing about the conversation's own size.
             SessionEvent::ModelCalled { usage, failed: false, .. } if !self.is_compacting() => {
-                let tokens = usage.input_tokens + usage.output_tokens;
+                let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
                 self.context = (tokens > 0).then_some(tokens);
             }
             SessionEvent::DataPushed { name, data, .. }
