@@ -20,7 +20,7 @@ pub(crate) async fn system(
     preface: &str,
     threads: &TemplateThreads,
 ) -> Result<String, String> {
-    protocol::crash_point!("template", agent.prompt);
+    protocol::crash_point!("template", agent.prompt.text());
     let tools = kit.names();
     let scene = prompt::Scene { workspace, options, caller, tools: &tools, sub_agents: &kit.callable };
     let role = prompt::write(agent, &scene, threads)

@@ -63,7 +63,10 @@ impl Recorder {
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let router = Router::new().fallback(answer);
         let mut server = JoinSet::new();
-        server.spawn(async move { server::serve(listener, router, std::future::pending()).await });
+        server.spawn(async move {
+            let resources = server::Resources::new(server::Limits::default());
+            server::serve(listener, router, resources, std::future::pending()).await;
+        });
         Self { base_url, bodies, _server: server }
     }
 

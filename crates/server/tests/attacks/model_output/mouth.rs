@@ -100,9 +100,10 @@ impl Wire {
         let address = listener.local_addr().unwrap();
         let router = Router::new().route("/v1/chat/completions", post(complete)).with_state(mouth.clone());
         let mut server = JoinSet::new();
-        server.spawn(
-            async move { testkit::server::serve(listener, router, std::future::pending()).await },
-        );
+        server.spawn(async move {
+            let resources = testkit::server::Resources::new(testkit::server::Limits::default());
+            testkit::server::serve(listener, router, resources, std::future::pending()).await;
+        });
         Self { address, _server: server }
     }
 
