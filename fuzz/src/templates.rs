@@ -15,8 +15,11 @@ pub fn template(input: &[u8]) {
     let lines = text.lines().count().max(1);
     let problems = prompt::problems("systemPrompt", text);
     for problem in &problems {
-        let line = problem.line.expect("every problem has a line");
-        assert!((1..=lines).contains(&line), "line {line} of {lines}");
+        assert!(
+            problem.line.is_some_and(|line| (1..=lines).contains(&line)),
+            "{:?} of {lines}",
+            problem.line
+        );
         assert!(!problem.message.is_empty() && problem.message.len() < 1000 && !problem.fix.is_empty());
     }
     let mut fields = AgentDefinition::bare(AgentKind::Sub, "tester", "").fields();

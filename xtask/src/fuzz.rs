@@ -26,7 +26,7 @@ pub fn run(project: &Project) -> Result<()> {
     let target = project.target.join("fuzz");
     let mut build = command::cargo_in(&folder);
     build.args(["build", "--release", "--target", PLATFORM]);
-    build.args(targets.iter().flat_map(|name| ["--bin", name]));
+    build.args(targets.iter().flat_map(|name| ["--bin", *name]));
     build.env("CARGO_TARGET_DIR", &target).env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", COVERAGE);
     command::run(&mut build)?;
     for name in targets {

@@ -16,7 +16,7 @@ fn refused() -> Vec<(&'static str, String, &'static str)> {
     let print = |inside: String| format!("{{{{ {inside} }}}}");
     let nested =
         |open: &str, close: &str, depth: usize| format!("{}x{}", open.repeat(depth), close.repeat(depth));
-    let hundred = vec!["'a'"; 100].join(", ");
+    let hundred = ["'a'"; 100].join(", ");
     let loops = format!("{{% for a in [{hundred}] %}}");
     vec![
         ("minus signs", print("-".repeat(5197) + "1"), "template_limit"),

@@ -188,7 +188,7 @@ fn each_limit_holds_exactly() {
 /// Templates that do as much as they can. Each ends within the steps that are allowed, whatever it says.
 #[test]
 fn the_worst_templates_end_within_the_steps_that_are_allowed() {
-    let many = vec!["name"; 190].join(",");
+    let many = ["name"; 190].join(",");
     let over_all = format!("{{% for a in [{many}] %}}");
     let worst = [
         format!(
