@@ -8,7 +8,7 @@
 //! `POWER_LOSSES`, `POWER_PROOFS` and `POWER_SEED` make it longer and different; `cargo xtask soak power` does.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a step that fails fails the test")]
 
 #[path = "power/acknowledged.rs"]
 mod acknowledged;
