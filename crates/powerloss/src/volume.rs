@@ -5,7 +5,7 @@ use std::{
     io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     thread,
     time::Duration,
 };
@@ -31,8 +31,13 @@ pub struct Volume {
     session: Option<BackgroundSession>,
 }
 
-/// Why volumes cannot be mounted here; `None` when they can.
+/// Why volumes cannot be mounted here; `None` when they can. Tried once.
 pub fn unavailable() -> Option<String> {
+    static TRIED: OnceLock<Option<String>> = OnceLock::new();
+    TRIED.get_or_init(try_to_mount).clone()
+}
+
+fn try_to_mount() -> Option<String> {
     let device = OpenOptions::new().read(true).write(true).open("/dev/fuse");
     if let Err(error) = device {
         return Some(format!("/dev/fuse cannot be opened: {error}"));
