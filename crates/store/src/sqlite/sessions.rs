@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node, artifacts, chain, parse, runs::status, unsigned};
+use super::{SqliteStore, apply::node, artifacts, chain, parse, runs::status, salvage, unsigned};
 use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
 pub(super) const COLUMNS: &str =
@@ -54,7 +54,7 @@ impl Sessions for SqliteStore {
         before: Option<(Timestamp, SessionKey)>,
         limit: u32,
     ) -> Result<SessionPage, StoreError> {
-        let workspace = workspace.clone();
+        let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         self.readers
             .read(move |connection| {
                 let (time, key) = before.map_or((i64::MAX, i64::MAX), |(time, key)| (time.0, key.0));
@@ -67,9 +67,16 @@ impl Sessions for SqliteStore {
                     .query_map(params![workspace.as_str(), time, key, i64::from(limit) + 1], |row| {
                         Ok(session(row))
                     })?;
-                let mut sessions = Vec::new();
-                for row in rows {
-                    sessions.push(row??);
+                let (mut sessions, whole) = damage.readable("the list of chats", rows)?;
+                if !whole {
+                    let before = (time, key);
+                    sessions = salvage::sessions(
+                        connection,
+                        &damage,
+                        workspace.as_str(),
+                        before,
+                        limit as usize + 1,
+                    );
                 }
                 let more = sessions.len() > limit as usize;
                 sessions.truncate(limit as usize);
@@ -167,6 +174,21 @@ impl Sessions for SqliteStore {
         })
         .await
     }
+}
+
+/// A session by its own row alone: without its last message and its newest run, which may be damaged.
+pub(super) fn by_key_alone(
+    connection: &Connection,
+    key: SessionKey,
+) -> Result<Option<SessionRecord>, StoreError> {
+    let columns =
+        ["m.id", "m.revision", "r.status", "r.options ->> 'chatModelId'", "r.options ->> 'chatModelSource'"];
+    let columns = columns.into_iter().fold(COLUMNS.to_owned(), |all, column| all.replace(column, "NULL"));
+    connection
+        .prepare_cached(&format!("SELECT {columns} FROM sessions s WHERE s.key = ?1"))?
+        .query_row([key.0], |row| Ok(session(row)))
+        .optional()?
+        .transpose()
 }
 
 pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
