@@ -32,8 +32,13 @@ impl Drop for Server {
 impl Place {
     fn new() -> Self {
         testkit::models::install_tls();
-        let client =
-            Client::builder().no_proxy().tls_certs_only([]).timeout(Duration::from_secs(30)).build().unwrap();
+        let client = Client::builder()
+            .pool_max_idle_per_host(0)
+            .no_proxy()
+            .tls_certs_only([])
+            .timeout(Duration::from_secs(30))
+            .build()
+            .unwrap();
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         Self { folder: tempfile::tempdir().unwrap(), address, client }
     }

@@ -37,7 +37,8 @@ async fn a_damaged_message_is_read_from_the_log_and_the_damage_is_counted() {
     );
     assert_eq!(app.chat("one").history().await, before, "the log still has it");
     let health = app.get("/health").await;
-    assert_eq!((health.status, &health.json()["damage"]), (200.try_into().unwrap(), &json!(1)));
+    assert_eq!(health.status, 200);
+    assert_eq!(health.json()["damage"], 1);
     let named = app.store.health().await.damage;
     assert!(named[0].contains("chat one of workspace default"), "{named:?}");
     assert_eq!(app.chat("two").history().await.len(), 2);
@@ -87,7 +88,8 @@ async fn one_damaged_row_never_hides_the_other_rows_of_a_list() {
     let body = json!({ "id": "two", "messages": [testkit::user("x", "again")] });
     let refused = app.chat("two").post(&body).await;
     refused.assert_sentence(ErrorCode::StoreDamaged);
-    assert_eq!(app.chat("one").send("more").await.text().await, "A fine answer.");
+    let body = json!({ "id": "one", "messages": [testkit::user("more", "more")] });
+    assert_eq!(app.chat("one").post(&body).await.status, 200);
     assert_eq!(app.get("/health").await.status, 200);
 
     // A text that is no JSON any more does not end a search.

@@ -74,7 +74,8 @@ fn readable(
     match walk(connection, damage, key, leaf, stop, limit) {
         Err(StoreError::Corrupt(what)) => {
             damage.note(salvage::chat_name(connection, key), what);
-            Ok(salvage::messages(connection, damage, key, limit))
+            let leaf = node(connection, key, leaf).unwrap_or(i64::MAX);
+            Ok(salvage::messages(connection, damage, key, leaf, limit))
         }
         walked => walked,
     }

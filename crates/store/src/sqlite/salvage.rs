@@ -89,12 +89,13 @@ pub(super) fn folded(id: &MessageId, entries: &[LogEntry]) -> Option<String> {
     serde_json::to_string(fold.message()).ok()
 }
 
-/// Every message of a session that can be read, in the order they were stored, with a placeholder for each that is
-/// known to be there and cannot be read.
+/// Every message of a session up to `leaf` that can be read, in the order they were stored, with a placeholder for each
+/// that is known to be there and cannot be read. At most `limit`, the newest.
 pub(super) fn messages(
     connection: &Connection,
     damage: &Damage,
     key: SessionKey,
+    leaf: i64,
     limit: u32,
 ) -> Vec<MessageRecord> {
     let mut nodes = numbers(connection, "SELECT node FROM messages WHERE session = ?1", key.0);
@@ -111,6 +112,7 @@ pub(super) fn messages(
     ));
     nodes.sort_unstable();
     nodes.dedup();
+    nodes.retain(|node| *node <= leaf);
     let skipped = nodes.len().saturating_sub(limit as usize);
     let mut found = Vec::new();
     for node in nodes.into_iter().skip(skipped) {
