@@ -91,7 +91,7 @@ fn walk(
     limit: u32,
 ) -> Result<Vec<MessageRecord>, StoreError> {
     let leaf = match node(connection, key, leaf) {
-        Err(StoreError::Conflict) if !has_messages(connection, key)? => return Ok(Vec::new()),
+        Err(StoreError::Conflict) if !salvage::is_last(connection, key, leaf)? => return Ok(Vec::new()),
         Err(StoreError::Conflict) => {
             return Err(StoreError::Corrupt("its last message is missing".to_owned()));
         }
@@ -108,13 +108,6 @@ fn walk(
     }
     branch.reverse();
     Ok(branch)
-}
-
-/// Messages are removed with their session only.
-fn has_messages(connection: &Connection, key: SessionKey) -> Result<bool, StoreError> {
-    Ok(connection
-        .prepare_cached("SELECT 1 FROM sessions WHERE key = ?1 AND leaf IS NOT NULL")?
-        .exists([key.0])?)
 }
 
 pub(super) const BY_NODE: &str =

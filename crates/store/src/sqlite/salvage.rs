@@ -1,7 +1,7 @@
 //! Reading around damage: slow ways that are taken only when the usual one fails.
 
 use protocol::{MessageFold, MessageId, MessageRef, SessionEvent, Timestamp, event::LogEntry};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 
 use super::{
@@ -36,6 +36,31 @@ pub(super) fn placeholder(id: &str, is_user: bool) -> String {
         "parts": [{ "type": "text", "text": UNREADABLE, "state": "done" }],
     })
     .to_string()
+}
+
+/// What a message is called whose row cannot be read.
+pub(super) fn lost_leaf(node: i64) -> MessageRef {
+    MessageRef::first(MessageId::new(format!("damaged-{node}")))
+}
+
+/// Whether the session says that this is its last message.
+pub(super) fn is_last(
+    connection: &Connection,
+    key: SessionKey,
+    leaf: &MessageRef,
+) -> Result<bool, StoreError> {
+    let found: Option<(i64, Option<String>, Option<u32>)> = connection
+        .prepare_cached(
+            "SELECT s.leaf, m.id, m.revision FROM sessions s LEFT JOIN messages m ON m.node = s.leaf
+             WHERE s.key = ?1 AND s.leaf IS NOT NULL",
+        )?
+        .query_row([key.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    Ok(match found {
+        Some((_, Some(id), Some(revision))) => id == leaf.id.as_str() && revision == leaf.revision,
+        Some((node, ..)) => *leaf == lost_leaf(node),
+        None => false,
+    })
 }
 
 /// The content of a message whose row is damaged: what the log says it is, else a placeholder.
@@ -123,9 +148,8 @@ pub(super) fn messages(
             Ok(message) => message,
             Err(error) => {
                 damage.note(format!("{}, message number {node}", chat_name(connection, key)), error);
-                let id = format!("damaged-{node}");
-                let body = placeholder(&id, false);
-                let reference = MessageRef::first(MessageId::new(id));
+                let reference = lost_leaf(node);
+                let body = placeholder(reference.id.as_str(), false);
                 MessageRecord { reference, parent: None, created_at: Timestamp(0), body, facts: None }
             }
         });

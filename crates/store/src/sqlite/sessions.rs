@@ -13,7 +13,7 @@ pub(super) const COLUMNS: &str =
     "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
     m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.queued, s.preface,
     s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource', s.titled_by IS NOT NULL,
-    s.grants";
+    s.grants, s.leaf";
 pub(super) const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -206,7 +206,11 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
         created_at: Timestamp(row.get(4)?),
         updated_at: Timestamp(row.get(5)?),
         message_count: unsigned(row.get(6)?),
-        active_leaf: leaf.zip(revision).map(|(id, revision)| MessageRef { id: MessageId::new(id), revision }),
+        active_leaf: match leaf.zip(revision) {
+            Some((id, revision)) => Some(MessageRef { id: MessageId::new(id), revision }),
+            // A last message whose row is gone: the others are found all the same.
+            None => row.get::<_, Option<i64>>(20)?.map(salvage::lost_leaf),
+        },
         high_water: unsigned(row.get(9)?),
         unsettled: row.get(12)?,
         queued: row.get(13)?,
