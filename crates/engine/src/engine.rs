@@ -7,8 +7,7 @@ use models::{
     catalog::list::{Filter, ModelList},
 };
 use protocol::{
-    Clock, IdSource, MessageId, MessageRef, PrincipalId, Seq, SessionId, Timestamp, ToolSpec, UiMessage,
-    WorkspaceId,
+    Clock, IdSource, MessageId, MessageRef, Seq, SessionId, Timestamp, ToolSpec, UiMessage, WorkspaceId,
     wire::{
         chat::Profile,
         rest::{SessionInfo, SessionList, SessionStatus},
@@ -23,6 +22,7 @@ use tools::Limits;
 
 use crate::{
     EngineError,
+    access::OpenStreams,
     agents::{AgentRegistry, WorkspaceTools, kit::Kits},
     context::{cache::Histories, texts::Texts},
     door::Door,
@@ -85,6 +85,7 @@ pub(crate) struct Parts {
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
     pub(crate) door: Door,
+    pub(crate) open_streams: Arc<OpenStreams>,
     /// No new work is taken.
     pub(crate) ending: CancellationToken,
     /// Parent of every run's token.
@@ -119,13 +120,6 @@ pub struct HistoryPage {
     pub next_before: Option<MessageId>,
 }
 
-/// Who asks, and for which workspace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Principal {
-    pub id: PrincipalId,
-    pub workspace: WorkspaceId,
-}
-
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) parts: Arc<Parts>,
@@ -149,6 +143,7 @@ impl Engine {
             settings: parts.settings,
             flusher: Arc::default(),
             door: Door::default(),
+            open_streams: Arc::default(),
             histories: Histories::default(),
             texts: Texts::default(),
             sessions: Registry::default(),
@@ -159,6 +154,10 @@ impl Engine {
         let flusher = Arc::clone(&parts.flusher);
         let end = parts.ending.clone();
         parts.tasks.spawn(async move { flusher.run(end).await });
+        let streams = Arc::clone(&parts.open_streams);
+        let (store, clock) = (Arc::downgrade(&parts.store), Arc::clone(&parts.clock));
+        let end = parts.ending.clone();
+        parts.tasks.spawn(async move { streams.watch(store, clock, end).await });
         Self { parts }
     }
 
@@ -344,12 +343,6 @@ impl Engine {
         request: UsageRequest,
     ) -> Result<UsageReport, EngineError> {
         usage::report(&*self.parts.store, workspace, request).await
-    }
-
-    /// Whose token this is, by its SHA-256.
-    pub async fn principal(&self, sha256: &[u8; 32]) -> Result<Option<Principal>, EngineError> {
-        let token = self.parts.store.token(sha256).await?;
-        Ok(token.map(|token| Principal { id: token.principal, workspace: token.workspace }))
     }
 
     /// The model that answers when nobody chose one, for the landing page.

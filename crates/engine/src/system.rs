@@ -29,4 +29,10 @@ impl IdSource for RandomIds {
         }
         uuid::Uuid::from_bytes(bytes).simple().to_string()
     }
+
+    fn secret(&self) -> Option<String> {
+        let mut bytes = [0_u8; 32];
+        getrandom::fill(&mut bytes).ok()?;
+        Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
 }

@@ -1,6 +1,6 @@
 //! HTTP in, frames out; decides nothing.
 //!
-//! `router.rs` is the whole URL table. Every request passes `guard.rs` (Host, Origin) and `auth.rs` (token) first.
+//! `router.rs` is the whole URL table. Every request passes `guard.rs` (Host, Origin) and `auth.rs` (token or sign-in) first.
 
 mod answer;
 mod auth;
@@ -11,7 +11,9 @@ mod error;
 mod guard;
 mod listen;
 mod rest;
+mod revocation;
 mod router;
+mod sign_in;
 mod sse;
 mod state;
 mod web_ui;

@@ -16,6 +16,7 @@ mod reader;
 mod runs;
 mod sessions;
 mod shelf;
+mod sign_ins;
 mod tokens;
 mod transaction;
 mod usage;

@@ -343,3 +343,8 @@ export interface Usage {
   cacheWriteTokens?: number
   reasoningTokens: number
 }
+
+export interface SignInList { signIns: SignInInfo[] }
+export interface SignInInfo { id: number; token: number; principal: string; workspace: string; createdAt: number; lastUsedAt: number; expiresAt: number; userAgent: string; current: boolean }
+export interface TokenList { tokens: TokenInfo[] }
+export interface TokenInfo { id: number; principal: string; workspace: string; createdAt: number; owner: boolean; current: boolean; signIns: number }

@@ -35,7 +35,15 @@ pub enum Method {
     Token,
     Tokens,
     AddToken,
-    RemoveToken,
+    SetOwnerToken,
+    RevokeToken,
+    WasRevoked,
+    SignIn,
+    SignIns,
+    AddSignIn,
+    UseSignIn,
+    RevokeSignIn,
+    Revocations,
     PinSession,
     Pinned,
     PinnedSessions,
@@ -51,7 +59,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 46] = [
+    pub const ALL: [Self; 54] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -85,7 +93,15 @@ impl Method {
         Self::Token,
         Self::Tokens,
         Self::AddToken,
-        Self::RemoveToken,
+        Self::SetOwnerToken,
+        Self::RevokeToken,
+        Self::WasRevoked,
+        Self::SignIn,
+        Self::SignIns,
+        Self::AddSignIn,
+        Self::UseSignIn,
+        Self::RevokeSignIn,
+        Self::Revocations,
         Self::PinSession,
         Self::Pinned,
         Self::PinnedSessions,
@@ -136,7 +152,15 @@ impl Method {
             | Self::Usage
             | Self::Tokens
             | Self::AddToken
-            | Self::RemoveToken
+            | Self::SetOwnerToken
+            | Self::RevokeToken
+            | Self::WasRevoked
+            | Self::SignIn
+            | Self::SignIns
+            | Self::AddSignIn
+            | Self::UseSignIn
+            | Self::RevokeSignIn
+            | Self::Revocations
             | Self::PinSession
             | Self::Pinned
             | Self::PinnedSessions
