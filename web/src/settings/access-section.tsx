@@ -43,10 +43,10 @@ export function AccessSection() {
                   {[signIn.principal, t.signedIn(formatTime(signIn.createdAt, language)), t.lastUsed(formatTime(signIn.lastUsedAt, language))].join(' · ')}
                 </span>
               </div>
-              <div className="row-end">
+              <span className="row-end">
                 {signIn.current && <span className="badge">{t.thisBrowser}</span>}
                 <Button onClick={() => setAsked({ kind: 'sign-in', signIn })}>{signIn.current ? t.signOut : t.revoke}</Button>
-              </div>
+              </span>
             </li>
           ))}
         </ul>
@@ -60,9 +60,9 @@ export function AccessSection() {
                 <strong>{token.principal}</strong>
                 <span className="quiet">{[t.tokenMade(formatTime(token.createdAt, language)), t.tokenBrowsers(token.signIns)].join(' · ')}</span>
               </div>
-              <div className="row-end">
+              <span className="row-end">
                 {token.owner ? <span className="badge">{t.tokenOwner}</span> : <Button onClick={() => setAsked({ kind: 'token', token })}>{t.revoke}</Button>}
-              </div>
+              </span>
             </li>
           ))}
         </ul>
