@@ -24,6 +24,41 @@ describe('with the demo model', () => {
     await page.keyboard.press('Escape')
   })
 
+  it('the settings list this browser; one that is revoked elsewhere is shown how to sign in', async () => {
+    const page = await stage.page({}, /401/)
+    await page.goto(`${stage.url}/?token=${TOKEN}`)
+    await page.getByRole('heading', { name: 'What shall we work on?' }).waitFor()
+    await page.goto(`${stage.url}/settings`)
+    const browsers = page.getByRole('region', { name: 'Signed-in browsers' })
+    await browsers.getByText('this browser').waitFor()
+    expect((await stage.browser.contexts().at(-1)?.cookies())?.map((cookie) => [cookie.httpOnly, cookie.value.includes(TOKEN)])).toEqual([[true, false]])
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const list = (await (await fetch(`${stage.url}/api/sign-ins`, { headers })).json()) as { signIns: { id: number }[] }
+    for (const { id } of list.signIns) await fetch(`${stage.url}/api/sign-ins/${id}`, { method: 'DELETE', headers })
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+
+  it('signing out asks first, and leads to the page that says how to sign in', async () => {
+    const page = await stage.page({}, /401/)
+    await page.goto(`${stage.url}/settings?token=${TOKEN}`)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+
+  it('a link on another site leads into the page', async () => {
+    // Not watched: it leaves the server on purpose. Another host name is another site.
+    const page = await (await stage.browser.newContext({ locale: 'en-GB' })).newPage()
+    await page.goto(`${stage.url}/?token=${TOKEN}`)
+    await page.getByRole('heading', { name: 'What shall we work on?' }).waitFor()
+    const elsewhere = stage.url.replace('127.0.0.1', 'localhost')
+    await page.goto(`${elsewhere}/sign-in.css`)
+    await page.evaluate((address) => location.assign(address), `${stage.url}/settings`)
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+  })
+
   it('an example starts a chat that gets an address, a title and a place in the list', async () => {
     const page = await stage.page()
     await page.goto(`${stage.url}/?token=${TOKEN}`)

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use protocol::{
     AgentRef, ErrorCode, RunOptions, ToolSpec, Usage,
     wire::{
+        access::{SignInList, TokenList},
         agents::{AgentCheck, AgentList},
         rest::{
             About, ApprovalAnswer, ApprovalList, AskedApproval, BranchList, Problem, SessionInfo, SessionList,
@@ -45,6 +46,8 @@ fn everything(generator: &mut SchemaGenerator) {
     generator.subschema_for::<RunOptions>();
     generator.subschema_for::<SessionInfo>();
     generator.subschema_for::<SessionList>();
+    generator.subschema_for::<SignInList>();
+    generator.subschema_for::<TokenList>();
     generator.subschema_for::<ToolSpec>();
     generator.subschema_for::<Usage>();
 }

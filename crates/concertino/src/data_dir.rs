@@ -120,30 +120,84 @@ impl DataDir {
         }
     }
 
-    /// The first token, made when there is none; readable by its owner only.
+    /// The owner's token: the one of the settings, or of the file, which is made when there is none.
     pub(crate) fn token(&self, config: &Config) -> Result<String> {
         if let Some(token) = &config.token {
+            check(token).with_context(|| {
+                format!("the token of {SET} cannot be used; set another, or none to have one made")
+            })?;
             return Ok(token.clone());
         }
-        let path = self.folder.join("token");
+        let path = self.token_file();
         let mut text = String::new();
         match File::open(&path) {
             Ok(mut file) => {
                 file.read_to_string(&mut text)?;
                 let token = text.trim();
-                if token.is_empty() {
-                    bail!("the token file {} is empty; remove it to get a new token", path.display());
-                }
+                check(token).with_context(|| {
+                    format!(
+                        "the token in {} cannot be used; remove the file to have another made",
+                        path.display()
+                    )
+                })?;
                 Ok(token.to_owned())
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let token = new_token()?;
-                write_secret(&path, &token)?;
+                self.write_token(&token)?;
                 Ok(token)
             }
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }
+
+    /// Readable by its owner only, and replaced whole: nobody reads half a token.
+    pub(crate) fn write_token(&self, token: &str) -> Result<()> {
+        let path = self.token_file();
+        let beside = self.folder.join("token.new");
+        match fs::remove_file(&beside) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| format!("cannot replace {}", beside.display()));
+            }
+            _ => {}
+        }
+        write_secret(&beside, token)?;
+        fs::rename(&beside, &path).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    pub(crate) fn token_file(&self) -> PathBuf {
+        self.folder.join("token")
+    }
+
+    /// Where the owner's token comes from, for a person.
+    pub(crate) fn token_source(&self, config: &Config) -> String {
+        match config.token {
+            Some(_) => SET.to_owned(),
+            None => self.token_file().display().to_string(),
+        }
+    }
+}
+
+/// Where a token can be set from outside.
+const SET: &str = "CONCERTINO_TOKEN or concertino.toml";
+/// A token that a person chose must be at least this long, in characters.
+const SHORTEST: usize = 20;
+/// So many of its characters must differ.
+const FEWEST: usize = 8;
+
+/// Whether a token is hard to guess and fits into a header.
+fn check(token: &str) -> Result<()> {
+    let mut letters: Vec<char> = token.chars().collect();
+    let length = letters.len();
+    letters.sort_unstable();
+    letters.dedup();
+    if length < SHORTEST || letters.len() < FEWEST || !token.chars().all(|letter| letter.is_ascii_graphic()) {
+        bail!(
+            "it must have at least {SHORTEST} characters, {FEWEST} of them different, all of them ASCII and no \
+             spaces; `openssl rand -hex 32` makes a good one"
+        );
+    }
+    Ok(())
 }
 
 /// 256 random bits.
@@ -182,4 +236,26 @@ fn restrict(path: &Path, mode: u32) -> Result<()> {
 #[cfg(not(unix))]
 fn restrict(_path: &Path, _mode: u32) -> Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_that_can_be_guessed_or_sent_by_nobody_are_refused() {
+        for weak in [
+            "",
+            "x",
+            "nineteen-characters",
+            "abababababababababababab",
+            "a token with spaces in it",
+            "ünïcödé-0123456789-abcdef",
+        ] {
+            assert!(check(weak).is_err(), "{weak}");
+        }
+        for good in ["abcdefghij0123456789", &new_token().unwrap(), "d9b2d63d-a233-4123-847a-717b8a4a1d2c"] {
+            assert!(check(good).is_ok(), "{good}");
+        }
+    }
 }

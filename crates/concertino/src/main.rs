@@ -46,7 +46,10 @@ enum Command {
     Doctor,
     /// Print the sign-in link again.
     Link,
-    /// Add, list or remove access tokens.
+    /// Show the browsers that are signed in, or sign one out.
+    #[command(subcommand)]
+    SignIns(commands::sign_ins::SignInsCommand),
+    /// Add, list, remove or rotate access tokens.
     #[command(subcommand)]
     Token(commands::token::TokenCommand),
     /// Write a chat to a folder, with its sub-agents and files.
@@ -76,7 +79,8 @@ fn main() -> ExitCode {
                 Command::Agents(arguments) => commands::agents::agents(&config, arguments).await,
                 Command::Models(arguments) => commands::models::models(&config, arguments).await,
                 Command::Doctor => commands::doctor::doctor(&config).await,
-                Command::Link => commands::link::link(&config),
+                Command::Link => commands::link::link(&config).await,
+                Command::SignIns(command) => commands::sign_ins::sign_ins(&config, command).await,
                 Command::Token(command) => commands::token::token(&config, command).await,
                 Command::Export(arguments) => commands::transcript::export(&config, arguments).await,
                 Command::Import(arguments) => commands::transcript::import(&config, arguments).await,

@@ -7,8 +7,7 @@ use models::{
     catalog::list::{Filter, ModelList},
 };
 use protocol::{
-    Clock, IdSource, MessageId, MessageRef, PrincipalId, Seq, SessionId, Timestamp, ToolSpec, UiMessage,
-    WorkspaceId,
+    Clock, IdSource, MessageId, MessageRef, Seq, SessionId, Timestamp, ToolSpec, UiMessage, WorkspaceId,
     wire::{
         chat::Profile,
         rest::{SessionInfo, SessionList, SessionStatus},
@@ -23,6 +22,7 @@ use tools::Limits;
 
 use crate::{
     EngineError,
+    access::OpenStreams,
     agents::{AgentRegistry, WorkspaceTools, kit::Kits, template_threads::TemplateThreads},
     context::{cache::Histories, texts::Texts},
     door::Door,
@@ -89,6 +89,7 @@ pub(crate) struct Parts {
     pub(crate) door: Door,
     /// Runs that were active in several crashes are taken up one after another.
     pub(crate) recovering: Arc<Semaphore>,
+    pub(crate) open_streams: Arc<OpenStreams>,
     /// No new work is taken.
     pub(crate) ending: CancellationToken,
     /// Parent of every run's token.
@@ -123,13 +124,6 @@ pub struct HistoryPage {
     pub next_before: Option<MessageId>,
 }
 
-/// Who asks, and for which workspace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Principal {
-    pub id: PrincipalId,
-    pub workspace: WorkspaceId,
-}
-
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) parts: Arc<Parts>,
@@ -155,6 +149,7 @@ impl Engine {
             flusher: Arc::default(),
             door: Door::default(),
             recovering: Arc::new(Semaphore::new(1)),
+            open_streams: Arc::default(),
             histories: Histories::default(),
             texts: Texts::default(),
             sessions: Registry::default(),
@@ -165,6 +160,10 @@ impl Engine {
         let flusher = Arc::clone(&parts.flusher);
         let end = parts.ending.clone();
         parts.tasks.spawn(async move { flusher.run(end).await });
+        let streams = Arc::clone(&parts.open_streams);
+        let (store, clock) = (Arc::downgrade(&parts.store), Arc::clone(&parts.clock));
+        let end = parts.ending.clone();
+        parts.tasks.spawn(async move { streams.watch(store, clock, end).await });
         Self { parts }
     }
 
@@ -368,12 +367,6 @@ impl Engine {
         request: UsageRequest,
     ) -> Result<UsageReport, EngineError> {
         usage::report(&*self.parts.store, workspace, request).await
-    }
-
-    /// Whose token this is, by its SHA-256.
-    pub async fn principal(&self, sha256: &[u8; 32]) -> Result<Option<Principal>, EngineError> {
-        let token = self.parts.store.token(sha256).await?;
-        Ok(token.map(|token| Principal { id: token.principal, workspace: token.workspace }))
     }
 
     /// The model that answers when nobody chose one, for the landing page.

@@ -65,6 +65,15 @@ pub enum EngineError {
     AgentReadOnly(String),
     #[error("The definition could not be stored. Send it again in a moment; it is not stored twice.")]
     AgentNotStored(#[source] StoreError),
+    #[error("There is no such sign-in, or it is not yours to revoke.")]
+    SignInNotFound,
+    #[error("There is no such token, or it is not yours to revoke.")]
+    TokenNotFound,
+    #[error(
+        "The owner's token cannot be removed, or nobody could sign in any more. To replace it, run `concertino token \
+         rotate` on the machine where the server runs."
+    )]
+    OwnerToken,
     #[error("The server is shutting down. Send again in a moment.")]
     ShuttingDown,
     #[error("{}", not_stored(.0))]
@@ -93,6 +102,8 @@ impl EngineError {
             Self::InvalidAgent(_) => ErrorCode::InvalidAgent,
             Self::AgentChanged(_) => ErrorCode::AgentChanged,
             Self::AgentReadOnly(_) => ErrorCode::AgentReadOnly,
+            Self::SignInNotFound | Self::TokenNotFound => ErrorCode::NotFound,
+            Self::OwnerToken => ErrorCode::OwnerToken,
             Self::NothingToContinue(_) | Self::QueueWithdrawn => ErrorCode::NothingToContinue,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Store(error) | Self::AgentNotStored(error) => match error {

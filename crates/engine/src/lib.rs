@@ -4,6 +4,7 @@
 //! busy) → `run/lifecycle.rs` (exactly one end) → `run/drive.rs` with `run/turn.rs` (the loop) →
 //! `run/call_model.rs`, `run/call_tools.rs` → `session/log.rs` (number, store, tell).
 
+pub mod access;
 pub mod agents;
 mod approvals;
 mod artifacts;
@@ -24,9 +25,10 @@ mod title;
 pub mod transcript;
 mod usage;
 
+pub use access::{Credential, OpenStream, Principal};
 pub use compact::CompactOutcome;
 pub use definitions::{AgentChange, Defined};
-pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage, Principal};
+pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage};
 pub use error::EngineError;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
 pub use run::{compact::ContextSettings, tree::TreeLimits};

@@ -76,4 +76,10 @@ mod tests {
         assert_ne!(id_at(before), id_at(before));
         assert_ne!(id_at(after), id_at(after));
     }
+
+    fn secret(&self) -> Option<String> {
+        let mut bytes = [0_u8; 32];
+        getrandom::fill(&mut bytes).ok()?;
+        Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
 }

@@ -63,6 +63,8 @@ codes! {
     AgentChanged = "agent_changed", 409;
     /// The agent comes with the program or from a file.
     AgentReadOnly = "agent_read_only", 409;
+    /// The owner's token can be rotated, not removed.
+    OwnerToken = "owner_token", 409;
     BodyTooLarge = "body_too_large", 413;
     /// The new message has more text or parts than allowed.
     MessageTooLarge = "message_too_large", 413;

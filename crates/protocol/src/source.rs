@@ -18,6 +18,9 @@ pub trait Clock: Send + Sync {
 pub trait IdSource: Send + Sync {
     fn time_ordered(&self) -> String;
     fn unguessable(&self) -> String;
+    /// What a browser shows to be known again: 256 random bits, as letters and digits. `None` when the system has
+    /// none to give.
+    fn secret(&self) -> Option<String>;
 
     fn run(&self) -> RunId {
         RunId::new(format!("{}{}", RunId::PREFIX, self.time_ordered()))

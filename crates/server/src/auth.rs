@@ -1,4 +1,4 @@
-//! Who asks: a bearer token, or the cookie that the sign-in link set. Every route but `/health` needs one.
+//! Who asks: a bearer token, or the sign-in of a browser (`sign_in.rs`). Every route but `/health` needs one.
 
 use axum::{
     extract::{Request, State},
@@ -7,15 +7,14 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engine::Principal;
-use protocol::{ErrorCode, PrincipalId, WorkspaceId};
+use protocol::ErrorCode;
 use sha2::{Digest, Sha256};
 
 use crate::{
     error::ApiError,
+    sign_in,
     state::{Auth, ServerState},
 };
-
-pub(crate) const COOKIE: &str = "concertino_token";
 
 pub(crate) async fn require(State(state): State<ServerState>, mut request: Request, next: Next) -> Response {
     match principal(&state, request.headers()).await {
@@ -33,41 +32,38 @@ pub(crate) async fn require(State(state): State<ServerState>, mut request: Reque
     }
 }
 
-/// The caller, if a valid token came along.
+/// The caller, if a valid token or sign-in came along.
 pub(crate) async fn principal(
     state: &ServerState,
     headers: &HeaderMap,
 ) -> Result<Option<Principal>, ApiError> {
-    match state.settings.auth {
-        Auth::Off => Ok(Some(Principal {
-            id: PrincipalId::new("anyone"),
-            workspace: WorkspaceId::default_workspace(),
-        })),
-        Auth::Token => match bearer(headers).or_else(|| cookie(headers)) {
-            Some(token) => by_token(state, token).await,
-            None => Ok(None),
-        },
+    if state.settings.auth == Auth::Off {
+        return Ok(Some(Principal::anyone()));
     }
+    if let Some(token) = bearer(headers) {
+        return by_token(state, token).await;
+    }
+    let Some(secret) = sign_in::cookie(headers) else { return Ok(None) };
+    if !sign_in::is_of_own_page(headers) {
+        return Err(ApiError::new(
+            ErrorCode::ForbiddenOrigin,
+            "A page of another origin cannot use the sign-in of this browser. Call with a token instead.",
+        ));
+    }
+    Ok(state.engine.signed_in(&digest(secret)).await?)
 }
 
 pub(crate) async fn by_token(state: &ServerState, token: &str) -> Result<Option<Principal>, ApiError> {
-    // Only the digest is looked up, so the time it takes tells nothing about the token.
-    let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-    Ok(state.engine.principal(&digest).await?)
+    Ok(state.engine.principal(&digest(token)).await?)
+}
+
+/// Only the digest is stored and looked up, so the time it takes says nothing about the secret.
+pub(crate) fn digest(secret: &str) -> [u8; 32] {
+    Sha256::digest(secret.as_bytes()).into()
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-}
-
-fn cookie(headers: &HeaderMap) -> Option<&str> {
-    headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find_map(|(name, value)| (name == COOKIE).then_some(value))
 }

@@ -17,6 +17,8 @@ use protocol::{
     },
 };
 
+use crate::guard;
+
 #[derive(Clone, Debug)]
 pub(crate) struct ApiError {
     code: ErrorCode,
@@ -96,7 +98,7 @@ pub(crate) async fn plain_on_chat(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_chat = path == "/api/chat" || path.starts_with("/api/chat/");
     let plain = is_chat && !accepts_problem(request.headers());
-    let is_api = path.starts_with("/api/");
+    let is_api = path == "/api" || path.starts_with("/api/");
     let mut response = next.run(request).await;
     if is_api && response.status().is_client_error() && response.extensions().get::<ApiError>().is_none() {
         // The framework's own refusal: a path that is not UTF-8, a query that names a field twice.
@@ -109,6 +111,9 @@ pub(crate) async fn plain_on_chat(request: Request, next: Next) -> Response {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
         headers.remove(header::CONTENT_LENGTH);
         *response.body_mut() = Body::from(text);
+    }
+    if is_api {
+        guard::keep_private(response.headers_mut());
     }
     response
 }

@@ -77,6 +77,13 @@ fn origin_kind(settings: &ServerSettings, origin: &HeaderValue, host: &Authority
     }
 }
 
+/// Answers of the API are for the caller alone: kept nowhere and never taken for a page. A stream and a file have their
+/// own rule for caches.
+pub(crate) fn keep_private(headers: &mut HeaderMap) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}
+
 fn with_cors(mut response: Response, origin: Option<HeaderValue>) -> Response {
     let Some(origin) = origin else { return response };
     let headers = response.headers_mut();
@@ -88,9 +95,9 @@ fn with_cors(mut response: Response, origin: Option<HeaderValue>) -> Response {
     );
     headers.insert(
         header::ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static("GET, POST, PATCH, DELETE, OPTIONS"),
+        HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE, OPTIONS"),
     );
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("x-error-code"));
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("link, x-error-code"));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     response
 }

@@ -1,6 +1,6 @@
 //! HTTP in, frames out; decides nothing.
 //!
-//! `router.rs` is the whole URL table. Every request passes `guard.rs` (Host, Origin) and `auth.rs` (token) first.
+//! `router.rs` is the whole URL table. Every request passes `guard.rs` (Host, Origin) and `auth.rs` (token or sign-in) first.
 
 mod answer;
 mod auth;
@@ -14,7 +14,9 @@ mod listen;
 mod overflow;
 mod peer;
 mod rest;
+mod revocation;
 mod router;
+mod sign_in;
 mod socket;
 mod sse;
 mod state;

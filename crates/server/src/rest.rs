@@ -1,6 +1,7 @@
 //! The REST routes; errors are problem JSON.
 
 pub(crate) mod about;
+pub(crate) mod access;
 pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod artifacts;

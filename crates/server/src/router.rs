@@ -5,7 +5,7 @@ use axum::{
     http::Method,
     middleware::{from_fn, from_fn_with_state},
     response::IntoResponse,
-    routing::{any, get, post},
+    routing::{any, delete, get, post},
 };
 use protocol::ErrorCode;
 
@@ -44,6 +44,10 @@ pub fn router(state: ServerState) -> Router {
                 .delete(rest::sessions::delete)
                 .fallback(wrong_method),
         )
+        .route("/api/sign-ins", get(rest::access::sign_ins).fallback(wrong_method))
+        .route("/api/sign-ins/{id}", delete(rest::access::revoke_sign_in).fallback(wrong_method))
+        .route("/api/tokens", get(rest::access::tokens).fallback(wrong_method))
+        .route("/api/tokens/{id}", delete(rest::access::revoke_token).fallback(wrong_method))
         .route("/api/artifacts", get(rest::artifacts::list).fallback(wrong_method))
         .route("/api/artifacts/{id}", get(rest::artifacts::download).fallback(wrong_method))
         .route("/api/diagnostics", get(rest::diagnostics::show).fallback(wrong_method))

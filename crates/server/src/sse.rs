@@ -17,20 +17,24 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use engine::{Following, ViewError};
+use engine::{Following, OpenStream, Principal, ViewError};
 use futures::stream;
 use protocol::wire::chat::{Chunk, DONE_FRAME};
 
-use crate::state::ServerState;
+use crate::{
+    revocation::{self, REVOKED},
+    state::ServerState,
+};
 
 const OPENING: &[u8] = b": concertino\n\n";
 const HEARTBEAT: &[u8] = b": keep-alive\n\n";
 const BROKEN_OFF: &str =
     "The answer broke off because it could not be stored. Reload to see what was kept, and send again.";
 
-pub(crate) fn response(state: &ServerState, following: Following) -> Response {
+pub(crate) fn response(state: &ServerState, caller: &Principal, following: Following) -> Response {
     let stream = Stream {
         following,
+        access: revocation::watch(state, caller),
         heartbeat: state.settings.heartbeat,
         stage: Stage::Opening,
         _open: Open::count(&state.connections),
@@ -50,6 +54,7 @@ pub(crate) fn response(state: &ServerState, following: Following) -> Response {
 
 struct Stream {
     following: Following,
+    access: OpenStream,
     heartbeat: Duration,
     stage: Stage,
     _open: Open,
@@ -74,9 +79,15 @@ impl Stream {
     }
 
     async fn frames(&mut self) -> Bytes {
-        let Ok(next) = tokio::time::timeout(self.heartbeat, self.following.next()).await else {
-            return Bytes::from_static(HEARTBEAT);
+        let next = tokio::select! {
+            biased;
+            () = self.access.revoked() => {
+                self.stage = Stage::Over;
+                return ended_with(REVOKED);
+            }
+            next = tokio::time::timeout(self.heartbeat, self.following.next()) => next,
         };
+        let Ok(next) = next else { return Bytes::from_static(HEARTBEAT) };
         match next {
             Some(Ok(bytes)) => Bytes::from(bytes),
             Some(Err(ViewError::NotBegun(why))) => {

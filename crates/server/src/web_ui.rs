@@ -1,5 +1,5 @@
 //! The web interface: `web/dist`, embedded by `build.rs`. Every address that is no file and no route is a place inside
-//! the page, so a link to a chat works. The page itself is for people who are signed in; `/?token=…` signs in.
+//! the page, so a link to a chat works. The page itself is for people who are signed in; `/?token=…` signs a browser in.
 
 use axum::{
     extract::{Query, State},
@@ -10,10 +10,11 @@ use protocol::ErrorCode;
 use serde::Deserialize;
 
 use crate::{
-    auth::{self, COOKIE},
+    auth,
     error::ApiError,
     router::wrong_method,
-    state::ServerState,
+    sign_in,
+    state::{Auth, ServerState},
 };
 
 mod frame;
@@ -70,12 +71,18 @@ pub(crate) async fn page_or_asset(
     }
     if let Ok(Query(SignIn { token: Some(token) })) = Query::<SignIn>::try_from_uri(&uri) {
         return Ok(match auth::by_token(&state, &token).await? {
-            Some(_) => signed_in(&token, path),
-            None => signed_out(),
+            Some(principal) => {
+                signed_in(sign_in::sign_in(&state, &principal, &headers).await?, path, &headers)
+            }
+            None => signed_out(&headers),
         });
     }
+    // On the way from another site the browser keeps the cookie back, or we do not take it: once more, from here.
+    if state.settings.auth == Auth::Token && !sign_in::is_of_own_page(&headers) {
+        return Ok(once_more());
+    }
     match auth::principal(&state, &headers).await? {
-        None => Ok(signed_out()),
+        None => Ok(signed_out(&headers)),
         Some(_) => match ASSETS.iter().find(|asset| asset.path == PAGE) {
             Some(page) => Ok(guarded(serve(page, &headers))),
             None => Err(ApiError::new(ErrorCode::NotFound, "This build has no web interface.")),
@@ -127,20 +134,32 @@ fn serve(asset: &'static Asset, headers: &HeaderMap) -> Response {
 }
 
 /// Back to the same place without the token in the address.
-fn signed_in(token: &str, path: &str) -> Response {
-    let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000");
+fn signed_in(cookie: Option<HeaderValue>, path: &str, headers: &HeaderMap) -> Response {
     // Two slashes at the beginning would name another host.
     let place = format!("/{}", path.trim_start_matches(['/', '\\']));
     let mut response = Redirect::to(&place).into_response();
-    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+    for cookie in cookie.into_iter().chain(sign_in::forget_former(headers)) {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn signed_out(headers: &HeaderMap) -> Response {
+    let mut response =
+        guarded((StatusCode::UNAUTHORIZED, Html(include_str!("web_ui/signed-out.html"))).into_response());
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(cookie) = sign_in::forget_former(headers) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response
 }
 
-fn signed_out() -> Response {
-    let mut response =
-        guarded((StatusCode::UNAUTHORIZED, Html(include_str!("web_ui/signed-out.html"))).into_response());
+/// A page that asks for the same address again, now as a page of this server.
+fn once_more() -> Response {
+    const PAGE: &str = "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0\">\
+        <title>Concertino</title>";
+    let mut response = guarded(Html(PAGE).into_response());
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

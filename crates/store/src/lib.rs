@@ -3,6 +3,7 @@
 //! The engine appends events; every table is a fold over them, applied in the same transaction
 //! (`sqlite/apply.rs`). Nothing else writes a message or a run.
 
+pub mod access;
 mod durability;
 mod files;
 pub mod record;
@@ -11,11 +12,12 @@ pub mod sqlite;
 pub mod store;
 pub mod usage;
 
+pub use access::{NewSignIn, NewToken, OwnerToken, SignInRecord, SignIns, TokenRecord, Tokens};
 pub use durability::{Durability, make_private_folder, sync_folder};
 pub use record::{
-    Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, FrameStatus, MessageRecord, NewToken,
+    Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, FrameStatus, MessageRecord,
     PrefaceRecord, QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus, SessionKey,
-    SessionPage, SessionRecord, SessionTarget, TokenRecord, Waiting,
+    SessionPage, SessionRecord, SessionTarget, Waiting,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::{
@@ -24,6 +26,6 @@ pub use sqlite::{
 };
 pub use store::{
     Artifacts, Condition, Definitions, Frames, Interactions, Ledger, Log, Messages, Queue, Recovery, Runs,
-    Sessions, Shelf, Store, StoreError, StoreHealth, Tokens,
+    Sessions, Shelf, Store, StoreError, StoreHealth,
 };
 pub use usage::{UsageBy, UsageQuery, UsageSum};

@@ -1,8 +1,8 @@
 //! What the tables hold, as values.
 
 use protocol::{
-    AgentId, ArtifactInfo, Grant, MessageId, MessageRef, PrincipalId, RunEnd, RunId, RunOptions, Seq,
-    SessionId, Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
+    AgentId, ArtifactInfo, Grant, MessageId, MessageRef, RunEnd, RunId, RunOptions, Seq, SessionId,
+    Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
     wire::agents::AgentFields,
 };
 
@@ -201,22 +201,6 @@ pub struct Append {
     pub messages: Vec<UiMessage>,
     /// Where the session's mark goes; `None` leaves it where it is, 0 for a new session.
     pub high_water: Option<Seq>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokenRecord {
-    pub id: i64,
-    pub principal: PrincipalId,
-    pub workspace: WorkspaceId,
-    pub created_at: Timestamp,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewToken {
-    pub sha256: [u8; 32],
-    pub principal: PrincipalId,
-    pub workspace: WorkspaceId,
-    pub created_at: Timestamp,
 }
 
 /// An agent that a workspace defined.

@@ -22,6 +22,7 @@ mod runs;
 mod salvage;
 mod sessions;
 mod shelf;
+mod sign_ins;
 mod tokens;
 mod transaction;
 mod usage;

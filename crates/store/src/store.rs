@@ -9,9 +9,10 @@ use protocol::{
 };
 
 use crate::{
+    access::{SignIns, Tokens},
     record::{
-        Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, MessageRecord, NewToken,
-        QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, SessionKey, SessionPage, SessionRecord, TokenRecord, Waiting,
+        Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, MessageRecord, QueuedMessage,
+        RecoveryAttempt, RecoveryStage, RunRecord, SessionKey, SessionPage, SessionRecord, Waiting,
     },
     usage::{UsageQuery, UsageSum},
 };
@@ -29,6 +30,7 @@ pub trait Store:
     + Artifacts
     + Ledger
     + Tokens
+    + SignIns
     + Definitions
     + Condition
     + Send
@@ -49,6 +51,7 @@ impl<T> Store for T where
         + Artifacts
         + Ledger
         + Tokens
+        + SignIns
         + Definitions
         + Condition
         + Send
@@ -330,19 +333,6 @@ pub trait Log {
 pub trait Ledger {
     /// Sums over the calls that the query names, the group with the newest call first.
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError>;
-}
-
-#[async_trait]
-pub trait Tokens {
-    /// The token whose SHA-256 this is.
-    async fn token(&self, sha256: &[u8; 32]) -> Result<Option<TokenRecord>, StoreError>;
-
-    async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError>;
-
-    async fn add_token(&self, token: NewToken) -> Result<TokenRecord, StoreError>;
-
-    /// Whether there was such a token.
-    async fn remove_token(&self, id: i64) -> Result<bool, StoreError>;
 }
 
 /// Agents that workspaces define.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
+#[path = "conformance/access.rs"]
+mod access;
 #[path = "conformance/cases.rs"]
 mod cases;
 #[path = "conformance/definitions.rs"]
@@ -125,6 +127,19 @@ macro_rules! definition_cases {
 }
 
 definition_cases!(sqlite_definitions, crate::sqlite_at);
+
+macro_rules! access_cases {
+    ($backend:ident, $open:expr) => {
+        conformance! { $backend, $open, access;
+            the_owner_has_one_token_and_one_that_was_replaced_never_comes_back
+            a_sign_in_is_found_by_its_digest_until_it_ends
+            sign_ins_end_with_their_token_and_every_end_is_counted
+            a_token_has_a_bounded_number_of_sign_ins
+        }
+    };
+}
+
+access_cases!(sqlite_access, crate::sqlite_at);
 
 #[tokio::test]
 async fn sqlite_finds_its_file_sound_after_many_writes() {

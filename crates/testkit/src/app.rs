@@ -8,7 +8,9 @@ use models::{Catalog, Model, Scripted, scripted::Reply};
 use protocol::{Clock, LogEntry, PrincipalId, SessionId, WorkspaceId, wire::chat::Profile};
 use server::{Auth, Resources, ServerSettings, ServerState};
 use sha2::{Digest, Sha256};
-use store::{Durability, FrameRecord, Frames, Log, NewToken, SessionRecord, Sessions, SqliteStore, Tokens};
+use store::{
+    Durability, FrameRecord, Frames, Log, NewToken, OwnerToken, SessionRecord, Sessions, SqliteStore, Tokens,
+};
 use tempfile::TempDir;
 use tools::{AnyTool, Group, Limits, Registry};
 
@@ -189,8 +191,8 @@ impl TestApp {
         let token = match setup.server.auth {
             Auth::Off => None,
             Auth::Token => {
-                let workspace = WorkspaceId::default_workspace();
-                remember(&store, TOKEN, workspace, &*setup.clock).await;
+                let owner = store.set_owner_token(&digest(TOKEN), setup.clock.now()).await.unwrap();
+                assert!(matches!(owner, OwnerToken::Set { .. }), "{owner:?}");
                 Some(TOKEN)
             }
         };
@@ -334,9 +336,13 @@ impl Drop for HeldWrites {
 }
 
 async fn remember(store: &SqliteStore, token: &str, workspace: WorkspaceId, clock: &dyn Clock) {
-    let sha256: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+    let sha256 = digest(token);
     if store.token(&sha256).await.unwrap().is_none() {
         let principal = PrincipalId::new(format!("somebody of {workspace}"));
         store.add_token(NewToken { sha256, principal, workspace, created_at: clock.now() }).await.unwrap();
     }
+}
+
+fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
 }

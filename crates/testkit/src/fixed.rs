@@ -50,6 +50,10 @@ impl IdSource for CountingIds {
         next("", &self.others)
     }
 
+    fn secret(&self) -> Option<String> {
+        Some(next("secret", &self.others))
+    }
+
     fn run(&self) -> RunId {
         RunId::new(next(RunId::PREFIX, &self.runs))
     }

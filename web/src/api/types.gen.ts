@@ -257,7 +257,7 @@ export interface BranchChoice {
   revision: number
 }
 
-export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'message_too_large' | 'range_not_satisfiable' | 'invalid_agent' | 'store_damaged' | 'model_unavailable' | 'shutting_down'
+export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'owner_token' | 'message_too_large' | 'range_not_satisfiable' | 'invalid_agent' | 'model_unavailable' | 'shutting_down'
 
 /** RFC 9457, with our stable code. */
 export interface Problem {
@@ -323,6 +323,53 @@ export interface SessionList {
   sessions: SessionInfo[]
   /** Hand this back as `cursor` for the next page. */
   nextCursor?: string
+}
+
+/** The sign-ins that the caller may revoke, the last used first. */
+export interface SignInList {
+  signIns: SignInInfo[]
+}
+
+/** A browser that is signed in. */
+export interface SignInInfo {
+  id: number
+  /** The token whose link was opened. */
+  token: number
+  /** Whose token that is. */
+  principal: PrincipalId
+  workspace: WorkspaceId
+  createdAt: Timestamp
+  /** To the minute. */
+  lastUsedAt: Timestamp
+  /** When it ends if it is not used again. */
+  expiresAt: Timestamp
+  /** How the browser names itself; empty when it does not. */
+  userAgent: string
+  /** The one that asks. */
+  current: boolean
+}
+
+/** Who a token was given to. */
+export type PrincipalId = string
+
+/** The tokens that the caller may revoke, and the owner's own. */
+export interface TokenList {
+  tokens: TokenInfo[]
+}
+
+/** A token, without its text. */
+export interface TokenInfo {
+  id: number
+  /** Whom it was given to. */
+  principal: PrincipalId
+  workspace: WorkspaceId
+  createdAt: Timestamp
+  /** The owner's: it can be rotated, not removed. */
+  owner: boolean
+  /** The one that the caller has, or signed in with. */
+  current: boolean
+  /** How many browsers are signed in with it. */
+  signIns: number
 }
 
 /** What a model is told about a tool. */

@@ -1,6 +1,6 @@
-// Settings: appearance, language, tools, keyboard, about.
+// Settings: appearance, language, tools, access, keyboard, about.
 
-import { useEffect, useId, type ReactNode } from 'react'
+import { useEffect, useId } from 'react'
 import { useTools } from '../agents/use-tools'
 import { setPreferences, usePreferences, type Language, type Theme } from '../app/preferences'
 import { useAbout } from '../chat/server-model'
@@ -8,6 +8,8 @@ import { FamilyIcon } from '../chat/family-icon'
 import { useModels } from '../chat/models'
 import { formatCount, useTexts } from '../i18n'
 import { PageHead } from '../ui/page-head'
+import { AccessSection } from './access-section'
+import { Group } from './group'
 import { ShortcutList } from './shortcut-list'
 
 export function SettingsPage() {
@@ -46,6 +48,7 @@ export function SettingsPage() {
           </Group>
         )}
         <Tools />
+        <AccessSection />
         <Group title={t.shortcuts}>
           <ShortcutList />
         </Group>
@@ -60,16 +63,6 @@ export function SettingsPage() {
         </Group>
       </div>
     </div>
-  )
-}
-
-function Group({ title, children }: { title: string; children: ReactNode }) {
-  const id = useId()
-  return (
-    <section className="group" aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      <div className="group-body">{children}</div>
-    </section>
   )
 }
 

@@ -5,15 +5,16 @@ use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 use anyhow::{Context, Result, bail};
 use engine::{SystemClock, transcript::Mirror};
 use models::{Catalog, catalog::Standing};
-use protocol::{Clock, PrincipalId, WorkspaceId};
+use protocol::WorkspaceId;
 use server::{Auth, Limits, ServerSettings, ServerState};
-use store::{NewToken, Store, Tokens};
+use store::Store;
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::token::owner;
 use crate::{
     config::Config,
-    data_dir::{DataDir, digest},
+    data_dir::DataDir,
     lifecycle::{end_requested, ignore_hangup},
     model_choice, open_files, parts,
 };
@@ -34,7 +35,12 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let database = Arc::new(data.store_locked(config)?);
     let store: Arc<dyn Store> = Arc::clone(&database) as _;
     let token = data.token(config)?;
-    remember(&*store, &token).await?;
+    let replaced = owner::set(&data, config, &*store, &token).await?;
+    if replaced > 0 {
+        eprintln!(
+            "The owner's token is another than before; the old one is revoked, and its browsers are signed out."
+        );
+    }
     let catalog = Arc::new(model_choice::catalog(&config.model, &data.providers())?);
     let mirror = config.transcripts.clone().map(Mirror::new);
     let engine =
@@ -130,22 +136,6 @@ async fn listen(config: &Config) -> Result<TcpListener> {
             config.listen
         )
     })
-}
-
-/// The first token belongs to the default workspace.
-async fn remember(store: &dyn Store, token: &str) -> Result<()> {
-    let sha256 = digest(token);
-    if Tokens::token(store, &sha256).await?.is_none() {
-        store
-            .add_token(NewToken {
-                sha256,
-                principal: PrincipalId::new("owner"),
-                workspace: WorkspaceId::default_workspace(),
-                created_at: SystemClock.now(),
-            })
-            .await?;
-    }
-    Ok(())
 }
 
 fn announce(config: &Config, catalog: &Catalog, token: &str) -> std::io::Result<()> {

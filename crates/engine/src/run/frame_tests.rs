@@ -19,6 +19,10 @@ impl IdSource for Counting {
     fn unguessable(&self) -> String {
         self.time_ordered()
     }
+
+    fn secret(&self) -> Option<String> {
+        None
+    }
 }
 
 struct Written {

@@ -18,9 +18,9 @@ pub(crate) async fn post(
 ) -> Result<Response, ApiError> {
     let bytes = body::read(&state, &headers, body).await?;
     drop(headers);
-    let request = request(bytes, principal.workspace).await?;
+    let request = request(bytes, principal.workspace.clone()).await?;
     let following = state.engine.send(request).await?;
-    Ok(sse::response(&state, following))
+    Ok(sse::response(&state, &principal, following))
 }
 
 /// The bytes are not held while the message is stored.

@@ -18,8 +18,8 @@ pub(super) async fn resume(
 ) -> Result<Response, ApiError> {
     // A `Last-Event-ID` that is no number of ours means: from the beginning.
     let after = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.trim().parse().ok());
-    Ok(match state.engine.watch(principal.workspace, session, after).await? {
-        Some(viewer) => sse::response(state, viewer.into()),
+    Ok(match state.engine.watch(principal.workspace.clone(), session, after).await? {
+        Some(viewer) => sse::response(state, &principal, viewer.into()),
         None => StatusCode::NO_CONTENT.into_response(),
     })
 }

@@ -12,7 +12,7 @@ async fn a_missing_or_wrong_token_is_refused_everywhere_but_on_health() {
         vec![JSON, ("authorization", "Bearer wrong")],
         vec![JSON, ("authorization", "Bearer ")],
         vec![JSON, ("authorization", "Basic dG9rZW46")],
-        vec![JSON, ("cookie", "concertino_token=wrong")],
+        vec![JSON, ("cookie", "concertino_80=wrong")],
     ] {
         let answer = stranger.post_raw(body(&message(json!("m"), text("x"))), &headers).await;
         answer.assert_sentence(ErrorCode::Unauthorized);

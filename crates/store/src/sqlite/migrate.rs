@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0008_grants.sql"),
     include_str!("../../migrations/sqlite/0009_fewer_pages.sql"),
     include_str!("../../migrations/sqlite/0010_recovery_attempts.sql"),
+    include_str!("../../migrations/sqlite/0011_sign_ins.sql"),
     include_str!("../../migrations/sqlite/0012_checksums.sql"),
 ];
 
@@ -142,6 +143,31 @@ mod tests {
         assert_eq!(super::super::chain::newest_leaf(&connection, key, 2).unwrap(), 2);
         connection.execute("DELETE FROM sessions WHERE key = 1", []).unwrap();
         assert_eq!(text("SELECT CAST(count(*) AS TEXT) FROM pins"), "0", "a pin goes with its session");
+    }
+
+    #[test]
+    fn tokens_from_before_sign_ins_stay_and_those_of_the_owner_are_marked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let mut connection = Connection::open(&path).unwrap();
+        let before = MIGRATIONS.iter().position(|sql| sql.contains("CREATE TABLE sign_ins")).unwrap();
+        migrate_with(&mut connection, &path, &MIGRATIONS[..before]).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO tokens (sha256, principal, workspace, created_at)
+                 VALUES (x'01', 'owner', 'default', 1), (x'02', 'owner', 'default', 2), (x'03', 'owner', 'other', 3),
+                        (x'04', 'guest', 'default', 4);",
+            )
+            .unwrap();
+        migrate_with(&mut connection, &path, MIGRATIONS).unwrap();
+        let owners: String = connection
+            .query_row(
+                "SELECT group_concat(id || ':' || owner) FROM tokens WHERE revoked_at IS NULL",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(owners, "1:1,2:1,3:0,4:0");
     }
 
     #[test]

@@ -524,10 +524,11 @@ pub async fn tokens_are_found_by_their_digest(place: &Place) {
     assert_eq!(store.token(&[3; 32]).await.unwrap(), None);
     is_conflict(store.add_token(new(1, "other")).await);
     assert_eq!(store.tokens().await.unwrap(), [one.clone(), two.clone()]);
-    assert!(store.remove_token(one.id).await.unwrap());
-    assert!(!store.remove_token(one.id).await.unwrap());
+    assert!(store.revoke_token(one.id, AT).await.unwrap());
+    assert!(!store.revoke_token(one.id, AT).await.unwrap());
     assert_eq!(store.token(&[1; 32]).await.unwrap(), None);
     assert_eq!(store.tokens().await.unwrap(), [two]);
+    is_conflict(store.add_token(new(1, "default")).await);
 }
 
 pub async fn what_belongs_to_another_workspace_is_not_found(place: &Place) {

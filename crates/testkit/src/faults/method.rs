@@ -40,7 +40,15 @@ pub enum Method {
     Token,
     Tokens,
     AddToken,
-    RemoveToken,
+    SetOwnerToken,
+    RevokeToken,
+    WasRevoked,
+    SignIn,
+    SignIns,
+    AddSignIn,
+    UseSignIn,
+    RevokeSignIn,
+    Revocations,
     PinSession,
     Pinned,
     PinnedSessions,
@@ -56,7 +64,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 51] = [
+    pub const ALL: [Self; 57] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -95,7 +103,15 @@ impl Method {
         Self::Token,
         Self::Tokens,
         Self::AddToken,
-        Self::RemoveToken,
+        Self::SetOwnerToken,
+        Self::RevokeToken,
+        Self::WasRevoked,
+        Self::SignIn,
+        Self::SignIns,
+        Self::AddSignIn,
+        Self::UseSignIn,
+        Self::RevokeSignIn,
+        Self::Revocations,
         Self::PinSession,
         Self::Pinned,
         Self::PinnedSessions,
@@ -151,7 +167,15 @@ impl Method {
             | Self::Usage
             | Self::Tokens
             | Self::AddToken
-            | Self::RemoveToken
+            | Self::SetOwnerToken
+            | Self::RevokeToken
+            | Self::WasRevoked
+            | Self::SignIn
+            | Self::SignIns
+            | Self::AddSignIn
+            | Self::UseSignIn
+            | Self::RevokeSignIn
+            | Self::Revocations
             | Self::PinSession
             | Self::Pinned
             | Self::PinnedSessions

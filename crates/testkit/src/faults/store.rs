@@ -10,9 +10,10 @@ use protocol::{
 use serde_json::Value;
 use store::{
     Append, ArtifactPage, Artifacts, BranchPoint, Condition, DefinitionRecord, Definitions, FrameRecord,
-    Frames, Interactions, Ledger, Log, MessageRecord, Messages, NewToken, Queue, QueuedMessage, Recovery,
-    RecoveryAttempt, RecoveryStage, RunRecord, Runs, SessionKey, SessionPage, SessionRecord, Sessions, Shelf,
-    Store, StoreError, StoreHealth, TokenRecord, Tokens, UsageQuery, UsageSum, Waiting,
+    Frames, Interactions, Ledger, Log, MessageRecord, Messages, NewSignIn, NewToken, OwnerToken, Queue,
+    QueuedMessage, Recovery, RecoveryAttempt, RecoveryStage, RunRecord, Runs, SessionKey, SessionPage,
+    SessionRecord, Sessions, Shelf, SignInRecord, SignIns, Store, StoreError, StoreHealth, TokenRecord,
+    Tokens, UsageQuery, UsageSum, Waiting,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -353,8 +354,43 @@ impl Tokens for FaultyStore {
         self.call(Method::AddToken, self.inner.add_token(token)).await
     }
 
-    async fn remove_token(&self, id: i64) -> Result<bool, StoreError> {
-        self.call(Method::RemoveToken, self.inner.remove_token(id)).await
+    async fn set_owner_token(&self, sha256: &[u8; 32], at: Timestamp) -> Result<OwnerToken, StoreError> {
+        self.call(Method::SetOwnerToken, self.inner.set_owner_token(sha256, at)).await
+    }
+
+    async fn revoke_token(&self, id: i64, at: Timestamp) -> Result<bool, StoreError> {
+        self.call(Method::RevokeToken, self.inner.revoke_token(id, at)).await
+    }
+
+    async fn was_revoked(&self, sha256: &[u8; 32]) -> Result<bool, StoreError> {
+        self.call(Method::WasRevoked, self.inner.was_revoked(sha256)).await
+    }
+}
+
+#[async_trait]
+impl SignIns for FaultyStore {
+    async fn sign_in(&self, sha256: &[u8; 32], now: Timestamp) -> Result<Option<SignInRecord>, StoreError> {
+        self.call(Method::SignIn, self.inner.sign_in(sha256, now)).await
+    }
+
+    async fn sign_ins(&self, now: Timestamp) -> Result<Vec<SignInRecord>, StoreError> {
+        self.call(Method::SignIns, self.inner.sign_ins(now)).await
+    }
+
+    async fn add_sign_in(&self, new: NewSignIn) -> Result<bool, StoreError> {
+        self.call(Method::AddSignIn, self.inner.add_sign_in(new)).await
+    }
+
+    async fn use_sign_in(&self, id: i64, at: Timestamp, expires_at: Timestamp) -> Result<(), StoreError> {
+        self.call(Method::UseSignIn, self.inner.use_sign_in(id, at, expires_at)).await
+    }
+
+    async fn revoke_sign_in(&self, id: i64) -> Result<bool, StoreError> {
+        self.call(Method::RevokeSignIn, self.inner.revoke_sign_in(id)).await
+    }
+
+    async fn revocations(&self) -> Result<i64, StoreError> {
+        self.call(Method::Revocations, self.inner.revocations()).await
     }
 }
 
