@@ -61,6 +61,12 @@ impl IdSource for RandomIds {
         }
         Uuid::from_bytes(bytes).simple().to_string()
     }
+
+    fn secret(&self) -> Option<String> {
+        let mut bytes = [0_u8; 32];
+        getrandom::fill(&mut bytes).ok()?;
+        Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
 }
 
 #[cfg(test)]
@@ -75,11 +81,5 @@ mod tests {
         assert!(!is_date(before) && !is_date(after) && is_date(UNIX_EPOCH + LAST));
         assert_ne!(id_at(before), id_at(before));
         assert_ne!(id_at(after), id_at(after));
-    }
-
-    fn secret(&self) -> Option<String> {
-        let mut bytes = [0_u8; 32];
-        getrandom::fill(&mut bytes).ok()?;
-        Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 }

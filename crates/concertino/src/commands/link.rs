@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use store::{SqliteStore, Tokens};
+use store::Tokens;
 
 use super::token::owner;
 use crate::{

@@ -64,7 +64,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 57] = [
+    pub const ALL: [Self; 59] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
