@@ -284,7 +284,8 @@ async fn one_flipped_bit_anywhere_is_never_a_silent_loss() {
                 "bit {bit} of {file}: chat-{chat} is {now:?}, and nobody says so: {doctor}"
             );
         }
-        assert!(whole > 0, "bit {bit} of {file}: no chat is left: {doctor}");
+        // So few chats can share a page of the file; then all of them are named.
+        assert!(whole > 0 || is_named, "bit {bit} of {file}: no chat is left: {doctor}");
         drop(server);
     }
     println!("{named} of {rounds} were named, {lost} chats were not whole");
