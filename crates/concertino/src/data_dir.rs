@@ -7,8 +7,10 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use engine::SystemClock;
+use protocol::Clock;
 use sha2::{Digest, Sha256};
-use store::{SqliteStore, make_private_folder, sync_folder};
+use store::{SqliteStore, StoreError, WalFinding, make_private_folder, sync_folder};
 
 use crate::config::Config;
 
@@ -35,9 +37,51 @@ impl DataDir {
         self.folder.join("concertino.db")
     }
 
-    /// Opens the database, with the durability that is set.
+    /// Opens the database, with the durability that is set. Its write-ahead log is looked at first, unless another
+    /// process has the database open.
     pub(crate) fn store(&self, config: &Config) -> Result<SqliteStore> {
-        SqliteStore::open_with(&self.database(), config.durability).context("cannot open the database")
+        let finding = self.check_log()?;
+        self.open_store(config, finding)
+    }
+
+    /// The same for whoever holds the lock.
+    pub(crate) fn store_locked(&self, config: &Config) -> Result<SqliteStore> {
+        let finding = self.check_log_now()?;
+        self.open_store(config, finding)
+    }
+
+    fn open_store(&self, config: &Config, finding: Option<WalFinding>) -> Result<SqliteStore> {
+        let path = self.database();
+        let store = SqliteStore::open_with(&path, config.durability).map_err(|error| match error {
+            StoreError::Corrupt(what) => anyhow::anyhow!(
+                "the database {} is damaged and cannot be opened ({what}). Restore a backup: concertino restore <folder> \
+                 --force",
+                path.display()
+            ),
+            error => anyhow::Error::new(error).context("cannot open the database"),
+        })?;
+        if let Some(finding) = finding.filter(|finding| finding.certain) {
+            store.note_damage("write-ahead log", finding);
+        }
+        Ok(store)
+    }
+
+    /// Looks at the write-ahead log when no other process has the database open.
+    pub(crate) fn check_log(&self) -> Result<Option<WalFinding>> {
+        match self.try_lock()? {
+            Some(_lock) => self.check_log_now(),
+            None => Ok(None),
+        }
+    }
+
+    fn check_log_now(&self) -> Result<Option<WalFinding>> {
+        let stamp = SystemClock.now().0.to_string();
+        let finding =
+            store::check_wal(&self.database(), &stamp).context("cannot read the write-ahead log")?;
+        if let Some(finding) = &finding {
+            eprintln!("concertino: {finding}");
+        }
+        Ok(finding)
     }
 
     /// Where the user's own agents are.

@@ -41,7 +41,7 @@ enum Command {
     Agents(commands::agents::AgentsArguments),
     /// Show the models that can be used, or test one.
     Models(commands::models::ModelsArguments),
-    /// Explain which model answers and why, and test it with one call.
+    /// Check the database; explain which model answers and why, and test it with one call.
     Doctor,
     /// Print the sign-in link again.
     Link,
@@ -52,6 +52,10 @@ enum Command {
     Export(commands::transcript::ExportArguments),
     /// Read a chat from a folder.
     Import(commands::transcript::ImportArguments),
+    /// Copy the whole data folder while the server runs, and verify the copy.
+    Backup(commands::backup::BackupArguments),
+    /// Put a backup back.
+    Restore(commands::restore::RestoreArguments),
     /// Show what model calls used and cost.
     Usage(commands::usage::UsageArguments),
 }
@@ -75,6 +79,8 @@ fn main() -> ExitCode {
                 Command::Token(command) => commands::token::token(&config, command).await,
                 Command::Export(arguments) => commands::transcript::export(&config, arguments).await,
                 Command::Import(arguments) => commands::transcript::import(&config, arguments).await,
+                Command::Backup(arguments) => commands::backup::backup(&config, arguments).await,
+                Command::Restore(arguments) => commands::restore::restore(&config, arguments).await,
                 Command::Usage(arguments) => commands::usage::usage(&config, arguments).await,
             }
         });

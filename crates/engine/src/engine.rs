@@ -16,7 +16,7 @@ use protocol::{
     },
 };
 use serde::Serialize;
-use store::{RunStatus, SessionKey, SessionRecord, Store};
+use store::{RunStatus, SessionKey, SessionRecord, Store, StoreError, StoreHealth};
 use tokio::sync::oneshot;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Limits;
@@ -162,6 +162,11 @@ impl Engine {
         Self { parts }
     }
 
+    /// Whether the store can write, and what is damaged in it.
+    pub async fn store_health(&self) -> StoreHealth {
+        self.parts.store.health().await
+    }
+
     /// Takes up the runs that were on when the last process ended, and the messages that waited; gives how many runs.
     pub async fn recover(&self) -> Result<usize, EngineError> {
         let running = self.parts.store.running().await?;
@@ -173,8 +178,16 @@ impl Engine {
             }
         }
         for key in keys {
-            if let Some(record) = self.parts.store.session_by_key(key).await? {
-                self.parts.sessions.tell(&self.parts, (record.workspace, record.id), Command::Recover)?;
+            match self.parts.store.session_by_key(key).await {
+                Ok(Some(record)) => {
+                    self.parts.sessions.tell(&self.parts, (record.workspace, record.id), Command::Recover)?;
+                }
+                Ok(None) => {}
+                // One that cannot be read does not keep the others.
+                Err(error @ StoreError::Corrupt(_)) => {
+                    tracing::error!(%error, chat = key.0, "an unfinished chat cannot be read");
+                }
+                Err(error) => return Err(error.into()),
             }
         }
         let store = Arc::clone(&self.parts.store);

@@ -65,7 +65,7 @@ pub enum EngineError {
     AgentNotStored(#[source] StoreError),
     #[error("The server is shutting down. Send again in a moment.")]
     ShuttingDown,
-    #[error("The chat could not be stored. Nothing was lost; send again in a moment.")]
+    #[error("{}", not_stored(.0))]
     Store(#[from] StoreError),
 }
 
@@ -94,8 +94,20 @@ impl EngineError {
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Store(error) | Self::AgentNotStored(error) => match error {
                 StoreError::Conflict | StoreError::Unavailable(_) => ErrorCode::StoreUnavailable,
-                StoreError::Corrupt(_) => ErrorCode::Internal,
+                StoreError::Corrupt(_) => ErrorCode::StoreDamaged,
             },
+        }
+    }
+}
+
+fn not_stored(error: &StoreError) -> String {
+    match error {
+        StoreError::Corrupt(what) => format!(
+            "The database is damaged ({what}). Restore a backup with \"concertino restore\"; what is not damaged can still \
+             be used. \"concertino doctor\" lists what is."
+        ),
+        StoreError::Conflict | StoreError::Unavailable(_) => {
+            "The chat could not be stored. Nothing was lost; send again in a moment.".to_owned()
         }
     }
 }

@@ -73,6 +73,8 @@ codes! {
     InvalidAgent = "invalid_agent", 422;
     TooManyRequests = "too_many_requests", 429;
     Internal = "internal", 500;
+    /// What was asked for is damaged in the database; the rest can be used.
+    StoreDamaged = "store_damaged", 500;
     /// The model's server refused, failed or went away.
     ModelUnavailable = "model_unavailable", 502;
     /// The server is shutting down; send again in a moment.

@@ -45,12 +45,20 @@ impl Files {
         sync_folder(&folder)
     }
 
+    pub(crate) fn path(&self, workspace: &WorkspaceId, id: &ArtifactId) -> io::Result<PathBuf> {
+        Ok(self.folder(workspace).join(file_name(id)?))
+    }
+
     pub(crate) fn open(&self, workspace: &WorkspaceId, id: &ArtifactId) -> io::Result<File> {
-        File::open(self.folder(workspace).join(file_name(id)?))
+        File::open(self.path(workspace, id)?)
+    }
+
+    pub(crate) fn has(&self, workspace: &WorkspaceId, id: &ArtifactId) -> bool {
+        self.path(workspace, id).is_ok_and(|path| path.is_file())
     }
 
     pub(crate) fn remove(&self, workspace: &WorkspaceId, id: &ArtifactId) -> io::Result<()> {
-        match fs::remove_file(self.folder(workspace).join(file_name(id)?)) {
+        match fs::remove_file(self.path(workspace, id)?) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             result => result,
         }

@@ -18,9 +18,12 @@ pub use record::{
     SessionTarget, TokenRecord, Waiting,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
-pub use sqlite::SqliteStore;
+pub use sqlite::{
+    Progress, SqliteStore, Verified, WalFinding, check_wal, copy_database, damaged_logs, files_of,
+    verify_database,
+};
 pub use store::{
-    Artifacts, Definitions, Frames, Interactions, Ledger, Log, Messages, Queue, Runs, Sessions, Shelf, Store,
-    StoreError, Tokens,
+    Artifacts, Condition, Definitions, Frames, Interactions, Ledger, Log, Messages, Queue, Runs, Sessions,
+    Shelf, Store, StoreError, StoreHealth, Tokens,
 };
 pub use usage::{UsageBy, UsageQuery, UsageSum};

@@ -2,10 +2,14 @@
 
 mod apply;
 mod artifacts;
+mod backup;
 mod chain;
 mod checkpoint;
+mod checksum;
+mod damage;
 mod definitions;
 mod frames;
+mod health;
 mod interactions;
 mod log;
 mod messages;
@@ -14,11 +18,14 @@ mod planted;
 mod queue;
 mod reader;
 mod runs;
+mod salvage;
 mod sessions;
 mod shelf;
 mod tokens;
 mod transaction;
 mod usage;
+mod verify;
+mod wal;
 mod writer;
 
 use std::{
@@ -28,7 +35,12 @@ use std::{
 
 use rusqlite::{Connection, config::DbConfig};
 
+pub use backup::{Progress, copy_database, damaged_logs, files_of, verify_database};
+pub use verify::Verified;
+pub use wal::{WalFinding, check_wal};
+
 use crate::{Durability, StoreError, durability::sync_folder, files::Files};
+use damage::Damage;
 use reader::Readers;
 use writer::Writer;
 
@@ -36,6 +48,7 @@ pub struct SqliteStore {
     writer: Writer,
     readers: Readers,
     files: Arc<Files>,
+    damage: Arc<Damage>,
     /// Above every key this process has given: it gives none twice, so that what comes late for a deleted session
     /// reaches no other.
     next_key: AtomicI64,
@@ -50,6 +63,11 @@ impl SqliteStore {
     /// Opens or creates the database; brings its schema up to date, after a backup. Files lie in a folder beside it.
     pub fn open_with(path: &Path, durability: Durability) -> Result<Self, StoreError> {
         let mut connection = connect(path)?;
+        // One flipped bit in the header would make every text another one.
+        let encoding: String = connection.query_row("PRAGMA encoding", [], |row| row.get(0))?;
+        if encoding != "UTF-8" {
+            return Err(StoreError::Corrupt(format!("its texts are said to be {encoding}")));
+        }
         connection.execute_batch(synchronous(durability))?;
         migrate::migrate(&mut connection, path)?;
         // SQLite syncs the database and the folder of its log, but not the name of a new database.
@@ -57,7 +75,7 @@ impl SqliteStore {
         let readers = Readers::new(path)?;
         let writer = Writer::start(connection, path, durability)?;
         let files = Arc::new(Files::new(path.with_file_name("artifacts")));
-        Ok(Self { writer, readers, files, next_key: AtomicI64::new(1) })
+        Ok(Self { writer, readers, files, damage: Arc::default(), next_key: AtomicI64::new(1) })
     }
 
     /// A look at a few rows. The connection that writes knows them best: what it wrote is in its memory, while a reader
@@ -121,6 +139,24 @@ impl From<rusqlite::Error> for StoreError {
                 if failure.code == rusqlite::ErrorCode::ConstraintViolation =>
             {
                 Self::Conflict
+            }
+            rusqlite::Error::SqliteFailure(failure, what)
+                if matches!(
+                    failure.code,
+                    rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase
+                ) =>
+            {
+                Self::Corrupt(what.unwrap_or_else(|| failure.to_string()))
+            }
+            // A value of another kind than what was written there, or a row that another one refers to.
+            error @ (rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..)) => {
+                Self::Corrupt(format!("a row holds something else: {error}"))
+            }
+            rusqlite::Error::QueryReturnedNoRows => {
+                Self::Corrupt("a row that another refers to is missing".to_owned())
             }
             error => Self::Unavailable(Box::new(error)),
         }

@@ -29,6 +29,7 @@ pub trait Store:
     + Ledger
     + Tokens
     + Definitions
+    + Condition
     + Send
     + Sync
 {
@@ -47,6 +48,7 @@ impl<T> Store for T where
         + Ledger
         + Tokens
         + Definitions
+        + Condition
         + Send
         + Sync
 {
@@ -59,8 +61,22 @@ pub enum StoreError {
     Conflict,
     #[error("the database is not available")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("the database holds something unreadable: {0}")]
+    #[error("the database is damaged: {0}")]
     Corrupt(String),
+}
+
+/// How the store is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreHealth {
+    /// Why the newest commit failed; `None` when it succeeded.
+    pub failing: Option<String>,
+    /// What was found damaged since the start, one line each.
+    pub damage: Vec<String>,
+}
+
+#[async_trait]
+pub trait Condition {
+    async fn health(&self) -> StoreHealth;
 }
 
 #[async_trait]

@@ -287,6 +287,11 @@ impl TestApp {
         self.connect().execute_batch("ALTER TABLE log_out_of_reach RENAME TO log").unwrap();
     }
 
+    /// Changes the database behind the server's back, as damage would; gives how many rows.
+    pub fn tamper(&self, statement: &str) -> usize {
+        self.connect().execute(statement, []).unwrap()
+    }
+
     fn connect(&self) -> rusqlite::Connection {
         let connection = rusqlite::Connection::open(self.folder.path().join("concertino.db")).unwrap();
         connection.busy_timeout(Duration::from_secs(5)).unwrap();

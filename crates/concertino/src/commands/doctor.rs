@@ -12,13 +12,14 @@ use models::{
     discover,
 };
 
-use super::models::try_out;
+use super::{backup::Teller, models::try_out};
 use crate::{config::Config, data_dir::DataDir, model_choice};
 
 pub(crate) async fn doctor(config: &Config) -> Result<ExitCode> {
     let data = DataDir::open(config)?;
     println!("data folder: {}", config.data_dir.display());
     println!("own provider files: {}", data.providers().display());
+    let sound = database(&data)?;
     let catalog = match model_choice::catalog(&config.model, &data.providers()) {
         Ok(catalog) => catalog,
         Err(problem) => {
@@ -46,7 +47,48 @@ pub(crate) async fn doctor(config: &Config) -> Result<ExitCode> {
         };
         println!("  if it gives up: {name} ({state})");
     }
-    Ok(try_out::report(&*default.model()).await)
+    let model = try_out::report(&*default.model()).await;
+    Ok(if sound { model } else { ExitCode::FAILURE })
+}
+
+/// Checks the whole database: its structure, the checksum of every row, and every chat against its log.
+fn database(data: &DataDir) -> Result<bool> {
+    let path = data.database();
+    if !path.is_file() {
+        println!("database: none yet");
+        return Ok(true);
+    }
+    let finding = data.check_log()?;
+    let mut said = Teller::new();
+    let mut problems: Vec<String> =
+        finding.filter(|found| found.certain).iter().map(ToString::to_string).collect();
+    let copies = store::damaged_logs(&path);
+    match store::verify_database(&path, &mut |progress| said.tell(progress)) {
+        Ok(verified) => {
+            problems.extend(verified.problems);
+            println!(
+                "database: {} chats, {}",
+                verified.sessions,
+                if problems.is_empty() { "sound" } else { "damaged" }
+            );
+        }
+        Err(error) => {
+            println!("database: it cannot be read");
+            problems.push(error.to_string());
+        }
+    }
+    for problem in &problems {
+        println!("  damaged: {problem}");
+    }
+    for copy in copies {
+        println!("  a damaged write-ahead log was kept: {}", copy.display());
+    }
+    if !problems.is_empty() {
+        println!(
+            "  restore a backup: concertino restore <folder> --force; what is not damaged can be used meanwhile"
+        );
+    }
+    Ok(problems.is_empty())
 }
 
 /// Which providers have a key or an address of the user's, by the names of the variables.

@@ -21,10 +21,14 @@ use crate::{
 /// How long runs may go on after the process was asked to end; what is left is taken up at the next start.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// How long it may take to bring the write-ahead log into the database at the end.
+const CLOSE: Duration = Duration::from_secs(5);
+
 pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let data = DataDir::open(config)?;
     let _lock = data.lock()?;
-    let store: Arc<dyn Store> = Arc::new(data.store(config)?);
+    let database = Arc::new(data.store_locked(config)?);
+    let store: Arc<dyn Store> = Arc::clone(&database) as _;
     let token = data.token(config)?;
     remember(&*store, &token).await?;
     let catalog = Arc::new(model_choice::catalog(&config.model, &data.providers())?);
@@ -78,6 +82,14 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         }
     }
     drop(mirroring);
+    background.shutdown().await;
+    // The database file alone holds everything from here on.
+    if let Err(error) = database.close(CLOSE).await {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "the write-ahead log stays beside the database"
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -78,7 +78,7 @@ pub(super) async fn write_to(
     };
     let target = target.to_owned();
     let written = tokio::task::spawn_blocking(move || write(&target, &transcript, sources)).await;
-    written.map_err(|error| StoreError::Corrupt(error.to_string()))??;
+    written.map_err(|error| StoreError::Unavailable(Box::new(error)))??;
     Ok(summary)
 }
 

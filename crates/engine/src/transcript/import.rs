@@ -27,7 +27,7 @@ pub async fn import(place: &Import<'_>, source: &Path) -> Result<Summary, Transc
     let from = source.to_owned();
     let read = tokio::task::spawn_blocking(move || read(&from)).await;
     let Read { mut transcript, mut bounds } =
-        read.map_err(|error| StoreError::Corrupt(error.to_string()))??;
+        read.map_err(|error| StoreError::Unavailable(Box::new(error)))??;
     SessionId::from_outside(transcript.session.id.as_str()).map_err(TranscriptFault::Id)?;
     let renamed = if place.new_ids {
         let id = SessionId::new(format!("chat_{}", place.ids.time_ordered()));

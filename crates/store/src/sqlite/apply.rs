@@ -6,7 +6,7 @@ use protocol::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{artifacts, chain, frames, interactions, json, queue, signed};
+use super::{artifacts, chain, checksum, frames, interactions, json, queue, signed};
 use crate::{FrameStatus, Row, SessionKey, StoreError};
 
 /// A history of up to this many messages gets its rows with the event.
@@ -353,8 +353,15 @@ fn put_answer(
         .find(|(message, _)| message == id)
         .ok_or_else(|| StoreError::Corrupt(format!("the folded message {id} is missing")))?;
     let replaced = connection
-        .prepare_cached("UPDATE messages SET body = ?3 WHERE session = ?1 AND id = ?2 AND revision = 0")?
-        .execute(params![session.0, id.as_str(), body])?;
+        .prepare_cached(
+            "UPDATE messages SET body = ?3, crc = ?4 WHERE session = ?1 AND id = ?2 AND revision = 0",
+        )?
+        .execute(params![
+            session.0,
+            id.as_str(),
+            body,
+            checksum::of_message(session, id.as_str(), 0, body)
+        ])?;
     patch.changed = true;
     if replaced == 1 {
         return Ok(());
@@ -394,8 +401,8 @@ pub(super) fn insert_message(
     };
     connection
         .prepare_cached(
-            "INSERT INTO messages (session, id, revision, parent, created_at, body, facts, chain, place)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO messages (session, id, revision, parent, created_at, body, facts, chain, place, crc)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?
         .execute(params![
             session.0,
@@ -406,7 +413,8 @@ pub(super) fn insert_message(
             body,
             new.facts,
             spot.map(|spot| spot.chain),
-            spot.map_or(0, |spot| spot.place)
+            spot.map_or(0, |spot| spot.place),
+            checksum::of_message(session, id.as_str(), new.revision, body)
         ])?;
     let node = connection.last_insert_rowid();
     match (spot, new.parent) {

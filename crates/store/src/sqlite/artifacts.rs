@@ -35,6 +35,15 @@ impl Artifacts for SqliteStore {
         let files = Arc::clone(&self.files);
         self.readers
             .read(move |connection| {
+                // A row without its file may be a damaged row: the file that it meant would look like a left one.
+                let mut all = connection.prepare_cached("SELECT workspace, id FROM artifacts")?;
+                for row in all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))? {
+                    let (workspace, id): (String, String) = row?;
+                    if !files.has(&WorkspaceId::new(workspace), &ArtifactId::new(id.as_str())) {
+                        tracing::warn!(file = id, "a file is missing; no other file is removed");
+                        return Ok(0);
+                    }
+                }
                 let mut known = connection.prepare_cached("SELECT 1 FROM artifacts WHERE id = ?1")?;
                 // What cannot be looked up is kept.
                 let is_known = |id: &ArtifactId| known.exists([id.as_str()]).unwrap_or(true);
@@ -68,7 +77,7 @@ impl Artifacts for SqliteStore {
         before: Option<(Timestamp, ArtifactId)>,
         limit: u32,
     ) -> Result<ArtifactPage, StoreError> {
-        let workspace = workspace.clone();
+        let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         self.readers
             .read(move |connection| {
                 let (scope, owner): (_, &dyn rusqlite::ToSql) = match &session {
@@ -84,8 +93,10 @@ impl Artifacts for SqliteStore {
                      WHERE {scope} = ?1 AND (a.created_at, a.id) < (?2, ?3)
                      ORDER BY a.created_at DESC, a.id DESC LIMIT ?4"
                 ))?;
-                let rows = statement.query_map(params![owner, time, id, i64::from(limit) + 1], info)?;
-                let mut artifacts = rows.collect::<Result<Vec<_>, _>>()?;
+                let rows = statement.query_map(params![owner, time, id, i64::from(limit) + 1], |row| {
+                    Ok(info(row).map_err(StoreError::from))
+                })?;
+                let (mut artifacts, _) = damage.readable("files", rows)?;
                 let more = artifacts.len() > limit as usize;
                 artifacts.truncate(limit as usize);
                 Ok(ArtifactPage { artifacts, more })

@@ -1,5 +1,7 @@
 //! Agents that workspaces define: one row each, replaced whole, guarded by a version.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{AgentId, Timestamp, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -12,25 +14,28 @@ const COLUMNS: &str = "workspace, id, version, created_at, updated_at, fields";
 #[async_trait]
 impl Definitions for SqliteStore {
     async fn definitions(&self, workspace: &WorkspaceId) -> Result<Vec<DefinitionRecord>, StoreError> {
-        let workspace = workspace.clone();
+        let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         self.readers
             .read(move |connection| {
                 let mut statement = connection.prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM agent_definitions WHERE workspace = ?1 ORDER BY name"
                 ))?;
                 let rows = statement.query_map([workspace.as_str()], |row| Ok(record(row)))?;
-                rows.map(|row| row?).collect()
+                Ok(damage.readable("definitions of agents", rows)?.0)
             })
             .await
     }
 
     async fn workspaces_with_definitions(&self) -> Result<Vec<WorkspaceId>, StoreError> {
+        let damage = Arc::clone(&self.damage);
         self.readers
-            .read(|connection| {
+            .read(move |connection| {
                 let mut statement = connection
                     .prepare_cached("SELECT DISTINCT workspace FROM agent_definitions ORDER BY workspace")?;
-                let rows = statement.query_map([], |row| Ok(WorkspaceId::new(row.get::<_, String>(0)?)))?;
-                Ok(rows.collect::<Result<_, _>>()?)
+                let rows = statement.query_map([], |row| {
+                    Ok(row.get::<_, String>(0).map(WorkspaceId::new).map_err(StoreError::from))
+                })?;
+                Ok(damage.readable("definitions of agents", rows)?.0)
             })
             .await
     }

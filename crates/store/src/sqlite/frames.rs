@@ -1,14 +1,16 @@
 //! Sub-agents' frames and the messages they wrote.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{FrameEnd, FrameParent, MessageId, Seq, SessionId, Timestamp, ToolCallId, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, signed, unsigned};
+use super::{SqliteStore, checksum, damage::Damage, salvage, signed, unsigned};
 use crate::{FrameRecord, FrameStatus, Frames, SessionKey, StoreError};
 
 const COLUMNS: &str = "f.message, f.parent, f.call, f.root, f.chat, f.task, f.status, f.first_seq, f.last_resume, \
-     f.opened_at, f.body";
+     f.opened_at, f.body, f.session, f.crc";
 
 #[async_trait]
 impl Frames for SqliteStore {
@@ -17,17 +19,17 @@ impl Frames for SqliteStore {
         workspace: &WorkspaceId,
         chat: &SessionId,
     ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError> {
-        let (workspace, chat) = (workspace.clone(), chat.clone());
+        let (workspace, chat, damage) = (workspace.clone(), chat.clone(), Arc::clone(&self.damage));
         self.look_up(move |connection| {
             connection
                 .prepare_cached(&format!(
-                    "SELECT {COLUMNS}, s.id, s.key FROM frames f JOIN sessions s ON s.key = f.session
+                    "SELECT {COLUMNS}, s.id FROM frames f JOIN sessions s ON s.key = f.session
                      WHERE f.chat = ?1 AND s.workspace = ?2"
                 ))?
                 .query_row(params![chat.as_str(), workspace.as_str()], |row| {
-                    let session = SessionId::new(row.get::<_, String>(11)?);
-                    let key = SessionKey(row.get(12)?);
-                    Ok(record(row).map(|frame| (session, key, frame)))
+                    let session = SessionId::new(row.get::<_, String>(13)?);
+                    let key = SessionKey(row.get(11)?);
+                    Ok(record(connection, &damage, row).map(|frame| (session, key, frame)))
                 })
                 .optional()?
                 .transpose()
@@ -40,6 +42,7 @@ impl Frames for SqliteStore {
         key: SessionKey,
         roots: Vec<MessageId>,
     ) -> Result<Vec<FrameRecord>, StoreError> {
+        let damage = Arc::clone(&self.damage);
         self.readers
             .read(move |connection| {
                 let any = connection
@@ -53,10 +56,10 @@ impl Frames for SqliteStore {
                     "SELECT {COLUMNS} FROM frames f WHERE f.session = ?1 AND f.root = ?2 ORDER BY f.first_seq"
                 ))?;
                 for root in &roots {
-                    let rows = statement.query_map(params![key.0, root.as_str()], |row| Ok(record(row)))?;
-                    for row in rows {
-                        frames.push(row??);
-                    }
+                    let rows = statement.query_map(params![key.0, root.as_str()], |row| {
+                        Ok(record(connection, &damage, row))
+                    })?;
+                    frames.extend(damage.readable("sub-agents", rows)?.0);
                 }
                 Ok(frames)
             })
@@ -100,8 +103,16 @@ pub(super) fn put(
     body: &str,
 ) -> Result<bool, StoreError> {
     let changed = connection
-        .prepare_cached("UPDATE frames SET status = ?3, body = ?4 WHERE session = ?1 AND message = ?2")?
-        .execute(params![session.0, message.as_str(), status_name(status), body])?;
+        .prepare_cached(
+            "UPDATE frames SET status = ?3, body = ?4, crc = ?5 WHERE session = ?1 AND message = ?2",
+        )?
+        .execute(params![
+            session.0,
+            message.as_str(),
+            status_name(status),
+            body,
+            checksum::of_message(session, message.as_str(), 0, body)
+        ])?;
     Ok(changed == 1)
 }
 
@@ -129,9 +140,24 @@ pub(super) fn status_of(end: &FrameEnd) -> FrameStatus {
     }
 }
 
-fn record(row: &Row<'_>) -> Result<FrameRecord, StoreError> {
+const NOT_AS_WRITTEN: &str = "it does not match its checksum";
+
+fn record(connection: &Connection, damage: &Damage, row: &Row<'_>) -> Result<FrameRecord, StoreError> {
+    let (message, body): (String, Option<String>) = (row.get(0)?, row.get(10)?);
+    let session = SessionKey(row.get(11)?);
+    let found = || checksum::of_message(session, &message, 0, body.as_deref().unwrap_or_default());
+    let body = match &body {
+        Some(_) if !checksum::matches(row, 12, found)? => {
+            damage.note(
+                format!("{}, sub-agent's message {message}", salvage::chat_name(connection, session)),
+                NOT_AS_WRITTEN,
+            );
+            Some(salvage::placeholder(&message, false))
+        }
+        _ => body,
+    };
     Ok(FrameRecord {
-        message: MessageId::new(row.get::<_, String>(0)?),
+        message: MessageId::new(message),
         parent: MessageId::new(row.get::<_, String>(1)?),
         call: ToolCallId::new(row.get::<_, String>(2)?),
         root: MessageId::new(row.get::<_, String>(3)?),
@@ -141,7 +167,7 @@ fn record(row: &Row<'_>) -> Result<FrameRecord, StoreError> {
         first_seq: unsigned(row.get(7)?),
         last_resume: unsigned(row.get(8)?),
         opened_at: Timestamp(row.get(9)?),
-        body: row.get(10)?,
+        body,
     })
 }
 

@@ -1,5 +1,7 @@
 //! The ledger of questions put to people.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{
     ApprovalId, MessageId, RunId, SessionId, Timestamp, ToolCallId, WorkspaceId,
@@ -41,7 +43,7 @@ impl Interactions for SqliteStore {
         key: SessionKey,
         message: &MessageId,
     ) -> Result<Vec<Interaction>, StoreError> {
-        let message = message.clone();
+        let (message, damage) = (message.clone(), Arc::clone(&self.damage));
         self.look_up(move |connection| {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM interactions i WHERE i.session = ?1 AND (i.message = ?2
@@ -49,7 +51,7 @@ impl Interactions for SqliteStore {
                  ORDER BY i.asked_seq"
             ))?;
             let rows = statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
-            rows.map(|row| row?).collect()
+            Ok(damage.readable("questions of a message", rows)?.0)
         })
         .await
     }

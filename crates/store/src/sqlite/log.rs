@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{
     SqliteStore,
     apply::{SessionPatch, apply},
-    json, parse, signed, unsigned,
+    checksum, json, parse, signed, unsigned,
 };
 use crate::{Append, Log, Row, SessionKey, StoreError, record::SessionTarget, row};
 
@@ -110,6 +110,8 @@ struct Body {
     to: Seq,
     at: Timestamp,
     text: String,
+    /// Begun with the text; finished when the session is known.
+    crc: crc32fast::Hasher,
 }
 
 impl Text {
@@ -118,7 +120,8 @@ impl Text {
         for rows in rows {
             if let (Some(first), Some(last)) = (rows.first(), rows.last()) {
                 let (from, to, at) = (first.range().0, last.range().1, append.at);
-                bodies.push(Body { from, to, at, text: row::encode(rows)? });
+                let text = row::encode(rows)?;
+                bodies.push(Body { from, to, at, crc: checksum::of_text(&text), text });
             }
         }
         let message = |message: &UiMessage| Ok((message.id.clone(), json(message)?));
@@ -159,12 +162,13 @@ fn write(connection: &Connection, next: i64, append: &Append, text: &Text) -> Re
             SessionKey(connection.last_insert_rowid())
         }
     };
-    for Body { from, to, at, text } in &text.bodies {
+    for Body { from, to, at, text, crc } in &text.bodies {
+        let crc = checksum::of_log(crc.clone(), key, *from, *to, *at);
         connection
             .prepare_cached(
-                "INSERT INTO log (session, from_seq, to_seq, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO log (session, from_seq, to_seq, at, body, crc) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute(params![key.0, signed(*from), signed(*to), at.0, text])?;
+            .execute(params![key.0, signed(*from), signed(*to), at.0, text, crc])?;
     }
     let mut patch = SessionPatch::of(&append.rows);
     for row in &append.rows {
@@ -176,14 +180,14 @@ fn write(connection: &Connection, next: i64, append: &Append, text: &Text) -> Re
     Ok(key)
 }
 
-fn read(
+pub(super) fn read(
     connection: &Connection,
     key: SessionKey,
     after: Seq,
     max_bytes: usize,
 ) -> Result<Vec<LogEntry>, StoreError> {
     let mut statement = connection.prepare_cached(
-        "SELECT from_seq, at, body FROM log
+        "SELECT from_seq, to_seq, at, body, crc FROM log
          WHERE session = ?1 AND to_seq > ?2
            AND from_seq >= coalesce((SELECT max(from_seq) FROM log WHERE session = ?1 AND from_seq <= ?2), 0)
          ORDER BY from_seq",
@@ -192,9 +196,9 @@ fn read(
     let mut entries = Vec::new();
     let mut bytes = 0;
     while let Some(row) = rows.next()? {
-        let body = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        let (from, at, body) = checksum::log_text(key, row)?;
         bytes += body.len();
-        row::decode(unsigned(row.get(0)?), Timestamp(row.get(1)?), body, after, &mut entries)?;
+        row::decode(from, at, body, after, &mut entries)?;
         if bytes >= max_bytes {
             break;
         }

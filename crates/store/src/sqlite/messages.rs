@@ -1,24 +1,26 @@
 //! Messages: a tree; one branch is read from its leaf upwards.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node, parse};
+use super::{SqliteStore, apply::node, checksum, damage::Damage, parse, salvage};
 use crate::{MessageRecord, Messages, SessionKey, StoreError};
 
 #[async_trait]
 impl Messages for SqliteStore {
     async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError> {
-        let id = id.clone();
+        let (id, damage) = (id.clone(), Arc::clone(&self.damage));
         self.look_up(move |connection| {
             connection
                 .prepare_cached(
-                    "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.facts
+                    "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.facts, m.crc
                      FROM messages m LEFT JOIN messages p ON p.node = m.parent
                      WHERE m.session = ?1 AND m.id = ?2 ORDER BY m.revision DESC LIMIT 1",
                 )?
-                .query_row(params![key.0, id.as_str()], |row| Ok(record(row)))
+                .query_row(params![key.0, id.as_str()], |row| Ok(record(connection, &damage, key, row)))
                 .optional()?
                 .transpose()
         })
@@ -35,8 +37,8 @@ impl Messages for SqliteStore {
         leaf: &MessageRef,
         limit: u32,
     ) -> Result<Vec<MessageRecord>, StoreError> {
-        let leaf = leaf.clone();
-        self.readers.read(move |connection| walk(connection, key, &leaf, None, limit)).await
+        let (leaf, damage) = (leaf.clone(), Arc::clone(&self.damage));
+        self.readers.read(move |connection| readable(connection, &damage, key, &leaf, None, limit)).await
     }
 
     async fn branch_after(
@@ -45,7 +47,7 @@ impl Messages for SqliteStore {
         leaf: &MessageRef,
         stop: Option<&MessageRef>,
     ) -> Result<Vec<MessageRecord>, StoreError> {
-        let (leaf, stop) = (leaf.clone(), stop.cloned());
+        let (leaf, stop, damage) = (leaf.clone(), stop.cloned(), Arc::clone(&self.damage));
         self.readers
             .read(move |connection| {
                 let stop = stop.map(|stop| node(connection, key, &stop)).transpose();
@@ -54,32 +56,53 @@ impl Messages for SqliteStore {
                     Err(StoreError::Conflict) => None,
                     stop => stop?,
                 };
-                walk(connection, key, &leaf, stop, u32::MAX)
+                readable(connection, &damage, key, &leaf, stop, u32::MAX)
             })
             .await
+    }
+}
+
+/// The branch; where the way up is damaged, everything of the session that can be read.
+fn readable(
+    connection: &Connection,
+    damage: &Damage,
+    key: SessionKey,
+    leaf: &MessageRef,
+    stop: Option<i64>,
+    limit: u32,
+) -> Result<Vec<MessageRecord>, StoreError> {
+    match walk(connection, damage, key, leaf, stop, limit) {
+        Err(StoreError::Corrupt(what)) => {
+            damage.note(salvage::chat_name(connection, key), what);
+            let leaf = node(connection, key, leaf).unwrap_or(i64::MAX);
+            Ok(salvage::messages(connection, damage, key, leaf, limit))
+        }
+        walked => walked,
     }
 }
 
 /// From the leaf upwards, at most `limit` messages and not into `stop`.
 fn walk(
     connection: &Connection,
+    damage: &Damage,
     key: SessionKey,
     leaf: &MessageRef,
     stop: Option<i64>,
     limit: u32,
 ) -> Result<Vec<MessageRecord>, StoreError> {
     let leaf = match node(connection, key, leaf) {
-        Err(StoreError::Conflict) => return Ok(Vec::new()),
+        Err(StoreError::Conflict) if !salvage::is_last(connection, key, leaf)? => return Ok(Vec::new()),
+        Err(StoreError::Conflict) => {
+            return Err(StoreError::Corrupt("its last message is missing".to_owned()));
+        }
         leaf => leaf?,
     };
-    let mut statement = connection.prepare_cached(
-        "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.facts, m.parent
-         FROM messages m LEFT JOIN messages p ON p.node = m.parent WHERE m.node = ?1",
-    )?;
+    let mut statement = connection.prepare_cached(BY_NODE)?;
     let mut next = Some(leaf);
     let mut branch = Vec::new();
     while let Some(node) = next.filter(|node| stop != Some(*node) && branch.len() < limit as usize) {
-        let (message, parent) = statement.query_row([node], |row| Ok((record(row), row.get(7)?)))?;
+        let (message, parent) =
+            statement.query_row([node], |row| Ok((record(connection, damage, key, row), row.get(8)?)))?;
         branch.push(message?);
         next = parent;
     }
@@ -87,18 +110,39 @@ fn walk(
     Ok(branch)
 }
 
-fn record(row: &Row<'_>) -> Result<MessageRecord, StoreError> {
+pub(super) const BY_NODE: &str =
+    "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.facts, m.crc, m.parent
+     FROM messages m LEFT JOIN messages p ON p.node = m.parent WHERE m.node = ?1";
+
+/// A message whose content does not match its checksum is taken from the log; if that is damaged too, a sentence
+/// stands in its place.
+pub(super) fn record(
+    connection: &Connection,
+    damage: &Damage,
+    key: SessionKey,
+    row: &Row<'_>,
+) -> Result<MessageRecord, StoreError> {
     let reference = |id: String, revision| MessageRef { id: MessageId::new(id), revision };
+    let (id, revision): (String, u32) = (row.get(0)?, row.get(1)?);
+    let stored = row.get_ref(5)?;
+    let stored = stored.as_bytes().map_err(rusqlite::Error::from)?;
+    let body = match std::str::from_utf8(stored) {
+        Ok(body) if checksum::matches(row, 7, || checksum::of_message(key, &id, revision, body))? => {
+            body.to_owned()
+        }
+        _ => salvage::body(connection, damage, key, &id, revision, stored),
+    };
     let parent: Option<String> = row.get(2)?;
     let facts: Option<String> = row.get(6)?;
     Ok(MessageRecord {
-        reference: reference(row.get(0)?, row.get(1)?),
+        reference: reference(id, revision),
         parent: match parent {
             Some(id) => Some(reference(id, row.get(3)?)),
             None => None,
         },
         created_at: Timestamp(row.get(4)?),
-        body: row.get(5)?,
-        facts: facts.map(|facts| parse(&facts)).transpose()?,
+        body,
+        // Only a model is told; without them it still has the words.
+        facts: facts.and_then(|facts| parse(&facts).ok()),
     })
 }

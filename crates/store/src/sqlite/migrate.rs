@@ -16,10 +16,19 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0007_titles.sql"),
     include_str!("../../migrations/sqlite/0008_grants.sql"),
     include_str!("../../migrations/sqlite/0009_fewer_pages.sql"),
+    include_str!("../../migrations/sqlite/0012_checksums.sql"),
 ];
 
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     migrate_with(connection, path, MIGRATIONS)
+}
+
+/// An empty database of the present schema.
+pub(super) fn create(connection: &Connection) -> Result<(), StoreError> {
+    for migration in MIGRATIONS {
+        connection.execute_batch(migration)?;
+    }
+    Ok(())
 }
 
 fn migrate_with(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{
     SqliteStore,
     apply::{NewMessage, insert_message},
-    chain, json, unsigned,
+    chain, checksum, json,
 };
 use crate::{SessionKey, StoreError, row};
 
@@ -53,16 +53,17 @@ fn left(connection: &Connection, key: SessionKey) -> Result<Option<Planted>, Sto
         .optional()?
         .flatten();
     let Some(done) = done else { return Ok(None) };
-    let mut statement = connection
-        .prepare_cached("SELECT from_seq, at, body FROM log WHERE session = ?1 ORDER BY from_seq")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT from_seq, to_seq, at, body, crc FROM log WHERE session = ?1 ORDER BY from_seq",
+    )?;
     let mut rows = statement.query([key.0])?;
     let mut entries = Vec::new();
     // It is what the log begins with.
     while entries.iter().all(|entry: &LogEntry| entry.event.planted().is_some())
         && let Some(row) = rows.next()?
     {
-        let body = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
-        row::decode(unsigned(row.get(0)?), Timestamp(row.get(1)?), body, 0, &mut entries)?;
+        let (from, at, body) = checksum::log_text(key, row)?;
+        row::decode(from, at, body, 0, &mut entries)?;
     }
     let at = entries.first().filter(|first| first.event.planted().is_some()).map(|first| first.at);
     let at = at.ok_or_else(|| StoreError::Corrupt("the planted history is not in the log".to_owned()))?;

@@ -1,5 +1,7 @@
 //! Messages that wait behind a run: a fold of the log, so that a crash loses none.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{MessageId, Seq, SessionEvent};
 use rusqlite::{Connection, params};
@@ -10,21 +12,26 @@ use crate::{Queue, QueuedMessage, SessionKey, StoreError};
 #[async_trait]
 impl Queue for SqliteStore {
     async fn queued(&self, key: SessionKey) -> Result<Vec<QueuedMessage>, StoreError> {
+        let damage = Arc::clone(&self.damage);
         self.look_up(move |connection| {
             let mut statement =
                 connection.prepare_cached("SELECT body FROM queue WHERE session = ?1 ORDER BY seq")?;
-            let rows = statement.query_map([key.0], |row| row.get::<_, String>(0))?;
-            rows.map(|body| parse(&body?)).collect()
+            let rows = statement.query_map([key.0], |row| {
+                Ok(row.get::<_, String>(0).map_err(StoreError::from).and_then(|body| parse(&body)))
+            })?;
+            Ok(damage.readable("messages that wait", rows)?.0)
         })
         .await
     }
 
     async fn sessions_with_queue(&self) -> Result<Vec<SessionKey>, StoreError> {
+        let damage = Arc::clone(&self.damage);
         self.readers
-            .read(|connection| {
+            .read(move |connection| {
                 let mut statement = connection.prepare_cached("SELECT DISTINCT session FROM queue")?;
-                let rows = statement.query_map([], |row| row.get(0).map(SessionKey))?;
-                Ok(rows.collect::<Result<_, _>>()?)
+                let rows = statement
+                    .query_map([], |row| Ok(row.get(0).map(SessionKey).map_err(StoreError::from)))?;
+                Ok(damage.readable("messages that wait", rows)?.0)
             })
             .await
     }

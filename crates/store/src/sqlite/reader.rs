@@ -30,6 +30,12 @@ impl Readers {
         })
     }
 
+    /// No more reads; connections that are in use are closed when they come back.
+    pub(super) fn close(&self) {
+        self.free.close();
+        self.idle.lock().clear();
+    }
+
     /// A look at a few rows that are almost always in memory: done at once, since handing it to another thread would
     /// take longer than the look.
     pub(super) async fn look_up<T: Send + 'static>(
@@ -44,7 +50,7 @@ impl Readers {
             return self.read(work).await;
         };
         let result = work(&connection);
-        self.idle.lock().push(connection);
+        give_back(&self.idle, &self.free, connection);
         drop(permit);
         result
     }
@@ -58,18 +64,27 @@ impl Readers {
             .acquire_owned()
             .await
             .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-        let idle = Arc::clone(&self.idle);
+        let (idle, free) = (Arc::clone(&self.idle), Arc::clone(&self.free));
         tokio::task::spawn_blocking(move || {
             let connection = idle.lock().pop();
             let result = match &connection {
                 Some(connection) => work(connection),
                 None => Err(StoreError::Unavailable("no reader is left".into())),
             };
-            idle.lock().extend(connection);
+            if let Some(connection) = connection {
+                give_back(&idle, &free, connection);
+            }
             drop(permit);
             result
         })
         .await
         .map_err(|error| StoreError::Unavailable(Box::new(error)))?
+    }
+}
+
+fn give_back(idle: &Mutex<Vec<Connection>>, free: &Semaphore, connection: Connection) {
+    let mut idle = idle.lock();
+    if !free.is_closed() {
+        idle.push(connection);
     }
 }

@@ -1,5 +1,7 @@
 //! Runs and where they stand.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, RunEnd, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -59,6 +61,7 @@ impl Runs for SqliteStore {
     }
 
     async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
+        let damage = Arc::clone(&self.damage);
         self.readers
             .read(move |connection| {
                 // In this order: the index of the list of sessions tells which have a run that is on.
@@ -68,7 +71,7 @@ impl Runs for SqliteStore {
                      ORDER BY r.started_at"
                 ))?;
                 let rows = statement.query_map([], |row| Ok(run(row)))?;
-                rows.map(|row| row?).collect()
+                Ok(damage.readable("active runs", rows)?.0)
             })
             .await
     }

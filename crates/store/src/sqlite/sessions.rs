@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node, artifacts, chain, parse, runs::status, unsigned};
+use super::{SqliteStore, apply::node, artifacts, chain, parse, runs::status, salvage, unsigned};
 use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
 pub(super) const COLUMNS: &str =
     "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
     m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.queued, s.preface,
     s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource', s.titled_by IS NOT NULL,
-    s.grants";
+    s.grants, s.leaf";
 pub(super) const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -54,7 +54,7 @@ impl Sessions for SqliteStore {
         before: Option<(Timestamp, SessionKey)>,
         limit: u32,
     ) -> Result<SessionPage, StoreError> {
-        let workspace = workspace.clone();
+        let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         self.readers
             .read(move |connection| {
                 let (time, key) = before.map_or((i64::MAX, i64::MAX), |(time, key)| (time.0, key.0));
@@ -67,9 +67,16 @@ impl Sessions for SqliteStore {
                     .query_map(params![workspace.as_str(), time, key, i64::from(limit) + 1], |row| {
                         Ok(session(row))
                     })?;
-                let mut sessions = Vec::new();
-                for row in rows {
-                    sessions.push(row??);
+                let (mut sessions, whole) = damage.readable("the list of chats", rows)?;
+                if !whole {
+                    let before = (time, key);
+                    sessions = salvage::sessions(
+                        connection,
+                        &damage,
+                        workspace.as_str(),
+                        before,
+                        limit as usize + 1,
+                    );
                 }
                 let more = sessions.len() > limit as usize;
                 sessions.truncate(limit as usize);
@@ -169,6 +176,21 @@ impl Sessions for SqliteStore {
     }
 }
 
+/// A session by its own row alone: without its last message and its newest run, which may be damaged.
+pub(super) fn by_key_alone(
+    connection: &Connection,
+    key: SessionKey,
+) -> Result<Option<SessionRecord>, StoreError> {
+    let columns =
+        ["m.id", "m.revision", "r.status", "r.options ->> 'chatModelId'", "r.options ->> 'chatModelSource'"];
+    let columns = columns.into_iter().fold(COLUMNS.to_owned(), |all, column| all.replace(column, "NULL"));
+    connection
+        .prepare_cached(&format!("SELECT {columns} FROM sessions s WHERE s.key = ?1"))?
+        .query_row([key.0], |row| Ok(session(row)))
+        .optional()?
+        .transpose()
+}
+
 pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
     let leaf: Option<String> = row.get(7)?;
     let revision: Option<u32> = row.get(8)?;
@@ -184,7 +206,11 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
         created_at: Timestamp(row.get(4)?),
         updated_at: Timestamp(row.get(5)?),
         message_count: unsigned(row.get(6)?),
-        active_leaf: leaf.zip(revision).map(|(id, revision)| MessageRef { id: MessageId::new(id), revision }),
+        active_leaf: match leaf.zip(revision) {
+            Some((id, revision)) => Some(MessageRef { id: MessageId::new(id), revision }),
+            // A last message whose row is gone: the others are found all the same.
+            None => row.get::<_, Option<i64>>(20)?.map(salvage::lost_leaf),
+        },
         high_water: unsigned(row.get(9)?),
         unsettled: row.get(12)?,
         queued: row.get(13)?,

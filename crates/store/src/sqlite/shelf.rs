@@ -1,5 +1,7 @@
 //! Finding sessions again: pins, search, what waits, where a session branches.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{Connection, params};
@@ -7,13 +9,16 @@ use rusqlite::{Connection, params};
 use super::{
     SqliteStore,
     apply::node,
+    damage::Damage,
     interactions::{COLUMNS as INTERACTION, interaction},
+    salvage,
     sessions::{COLUMNS, TABLES, session},
 };
 use crate::{BranchPoint, SessionKey, SessionRecord, Shelf, StoreError, Waiting};
 
-/// A search looks at this many of the newest messages; titles are always looked at.
-const MESSAGES_LOOKED_AT: u32 = 50_000;
+/// A search looks at the newest chats of its workspace until it has seen about this many messages; titles are always
+/// looked at.
+const MESSAGES_LOOKED_AT: i64 = 50_000;
 /// How far up from the leaf siblings are looked for.
 const DEEPEST: u32 = 10_000;
 
@@ -56,14 +61,14 @@ impl Shelf for SqliteStore {
         workspace: &WorkspaceId,
         limit: u32,
     ) -> Result<Vec<SessionRecord>, StoreError> {
-        let workspace = workspace.clone();
+        let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         self.readers
             .read(move |connection| {
                 let query = format!(
                     "SELECT {COLUMNS} FROM pins p CROSS JOIN {TABLES}
                      WHERE s.key = p.session AND s.workspace = ?1 ORDER BY p.at DESC LIMIT ?2"
                 );
-                records(connection, &query, params![workspace.as_str(), limit])
+                records(connection, &damage, &query, params![workspace.as_str(), limit])
             })
             .await
     }
@@ -74,30 +79,15 @@ impl Shelf for SqliteStore {
         text: &str,
         limit: u32,
     ) -> Result<Vec<SessionRecord>, StoreError> {
-        let workspace = workspace.clone();
+        let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         let pattern = format!("%{}%", escaped(text));
         self.readers
-            .read(move |connection| {
-                // The body is JSON: the cheap look at all of it comes first, the exact one at its texts second.
-                let query = format!(
-                    "SELECT {COLUMNS} FROM {TABLES} WHERE s.workspace = ?1 AND (
-                         s.title LIKE ?2 ESCAPE '\\' OR s.key IN (
-                             SELECT c.session FROM (
-                                 SELECT session, body FROM messages ORDER BY node DESC LIMIT ?4
-                             ) c WHERE c.body LIKE ?2 ESCAPE '\\' AND EXISTS (
-                                 SELECT 1 FROM json_each(c.body, '$.parts') p
-                                 WHERE p.value ->> 'text' LIKE ?2 ESCAPE '\\'
-                             )
-                         )
-                     ) ORDER BY s.updated_at DESC, s.key DESC LIMIT ?3"
-                );
-                records(connection, &query, params![workspace.as_str(), pattern, limit, MESSAGES_LOOKED_AT])
-            })
+            .read(move |connection| search(connection, &damage, workspace.as_str(), &pattern, limit))
             .await
     }
 
     async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError> {
-        let workspace = workspace.clone();
+        let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         self.look_up(move |connection| {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {INTERACTION}, s.id, s.title FROM interactions i JOIN sessions s ON s.key = i.session
@@ -107,7 +97,7 @@ impl Shelf for SqliteStore {
                 let (session, title) = (SessionId::new(row.get::<_, String>(11)?), row.get(12)?);
                 Ok(interaction(row).map(|interaction| Waiting { session, title, interaction }))
             })?;
-            rows.map(|row| row?).collect()
+            Ok(damage.readable("questions that wait", rows)?.0)
         })
         .await
     }
@@ -129,12 +119,13 @@ impl Shelf for SqliteStore {
 
 fn records(
     connection: &Connection,
+    damage: &Damage,
     query: &str,
     params: impl rusqlite::Params,
 ) -> Result<Vec<SessionRecord>, StoreError> {
     let mut statement = connection.prepare_cached(query)?;
     let rows = statement.query_map(params, |row| Ok(session(row)))?;
-    rows.map(|row| row?).collect()
+    Ok(damage.readable("chats", rows)?.0)
 }
 
 /// From the leaf upwards; the beginnings of the session are each other's siblings.
@@ -171,6 +162,68 @@ fn points(connection: &Connection, key: SessionKey, leaf: i64) -> Result<Vec<Bra
     }
     points.retain(|point| point.choices.len() > 1);
     Ok(points)
+}
+
+/// From the newest session of the workspace to the oldest, until enough are found or enough messages were looked at.
+/// Sessions of other workspaces are not touched.
+fn search(
+    connection: &Connection,
+    damage: &Damage,
+    workspace: &str,
+    pattern: &str,
+    limit: u32,
+) -> Result<Vec<SessionRecord>, StoreError> {
+    // In this order: the index of the list of sessions, then the index of each session's messages. The body is JSON: the
+    // cheap look at all of it comes first, the exact one at its texts second. What is not JSON is damaged and not found.
+    let mut keys = connection.prepare_cached(
+        "SELECT s.key, s.message_count, s.title LIKE ?2 ESCAPE '\\' FROM sessions s
+         WHERE s.workspace = ?1 ORDER BY s.updated_at DESC, s.key DESC",
+    )?;
+    let mut in_messages = connection.prepare_cached(
+        "SELECT 1 FROM messages c WHERE c.session = ?1 AND c.body LIKE ?2 ESCAPE '\\'
+           AND CASE WHEN json_valid(c.body) THEN EXISTS (
+               SELECT 1 FROM json_each(c.body, '$.parts') p WHERE p.value ->> 'text' LIKE ?2 ESCAPE '\\'
+           ) END LIMIT 1",
+    )?;
+    let mut record =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE s.key = ?1"))?;
+    let mut found = Vec::new();
+    let mut looked_at = 0;
+    let mut rows = keys.query(params![workspace, pattern])?;
+    while found.len() < limit as usize {
+        let next = rows.next().and_then(|row| match row {
+            Some(row) => Ok(Some((row.get(0)?, row.get(1)?, row.get(2)?))),
+            None => Ok(None),
+        });
+        let (key, messages, titled): (i64, i64, Option<bool>) = match next.map_err(StoreError::from) {
+            Ok(Some(next)) => next,
+            Ok(None) => break,
+            Err(StoreError::Corrupt(what)) => {
+                damage.note("the list of chats", what);
+                break;
+            }
+            Err(error) => return Err(error),
+        };
+        let look = titled != Some(true) && looked_at < MESSAGES_LOOKED_AT;
+        let read = if look {
+            looked_at += messages;
+            in_messages.exists(params![key, pattern])
+        } else {
+            Ok(titled == Some(true))
+        };
+        let read = read.and_then(|matches| match matches {
+            true => record.query_row([key], |row| Ok(session(row))).map(Some),
+            false => Ok(None),
+        });
+        match read.map_err(StoreError::from).and_then(Option::transpose) {
+            Ok(read) => found.extend(read),
+            Err(StoreError::Corrupt(what)) => {
+                damage.note(salvage::chat_name(connection, SessionKey(key)), what)
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
 }
 
 fn escaped(text: &str) -> String {

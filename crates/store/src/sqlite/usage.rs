@@ -1,10 +1,12 @@
 //! The ledger of model calls: one row each, added up when somebody asks.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{Cost, MessageId, RunId, SessionId, Usage};
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, params};
 
-use super::{SqliteStore, unsigned};
+use super::{SqliteStore, damage::Damage, salvage, unsigned};
 use crate::{Ledger, StoreError, UsageBy, UsageQuery, UsageSum};
 
 const SUMS: &str = "count(*), sum(u.failed), sum(u.input_tokens), sum(u.output_tokens), sum(u.total_tokens),
@@ -14,33 +16,71 @@ const SUMS: &str = "count(*), sum(u.failed), sum(u.input_tokens), sum(u.output_t
 #[async_trait]
 impl Ledger for SqliteStore {
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError> {
-        let query = query.clone();
+        let (query, damage) = (query.clone(), Arc::clone(&self.damage));
         self.readers
-            .read(move |connection| {
-                let key = key(query.by);
-                let mut statement = connection.prepare_cached(&format!(
-                    "SELECT {key}, {SUMS} FROM usage u JOIN sessions s ON s.key = u.session
-                     WHERE s.workspace = ?1 AND (?2 IS NULL OR s.id = ?2) AND (?3 IS NULL OR u.run = ?3)
-                       AND (?4 IS NULL OR u.message = ?4) AND (?5 IS NULL OR u.at >= ?5)
-                       AND (?6 IS NULL OR u.at < ?6)
-                     GROUP BY {key} ORDER BY max(u.at) DESC, {key} LIMIT ?7"
-                ))?;
-                let rows = statement.query_map(
-                    params![
-                        query.workspace.as_str(),
-                        query.session.as_ref().map(SessionId::as_str),
-                        query.run.as_ref().map(RunId::as_str),
-                        query.message.as_ref().map(MessageId::as_str),
-                        query.from.map(|from| from.0),
-                        query.until.map(|until| until.0),
-                        query.limit,
-                    ],
-                    sum,
-                )?;
-                Ok(rows.collect::<Result<_, _>>()?)
+            .read(move |connection| match sums(connection, &query) {
+                Err(StoreError::Corrupt(what)) if query.session.is_none() => {
+                    damage.note("model calls", what);
+                    chat_by_chat(connection, &damage, query)
+                }
+                sums => sums,
             })
             .await
     }
+}
+
+fn sums(connection: &Connection, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError> {
+    let key = key(query.by);
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {key}, {SUMS} FROM usage u JOIN sessions s ON s.key = u.session
+         WHERE s.workspace = ?1 AND (?2 IS NULL OR s.id = ?2) AND (?3 IS NULL OR u.run = ?3)
+           AND (?4 IS NULL OR u.message = ?4) AND (?5 IS NULL OR u.at >= ?5)
+           AND (?6 IS NULL OR u.at < ?6)
+         GROUP BY {key} ORDER BY max(u.at) DESC, {key} LIMIT ?7"
+    ))?;
+    let rows = statement.query_map(
+        params![
+            query.workspace.as_str(),
+            query.session.as_ref().map(SessionId::as_str),
+            query.run.as_ref().map(RunId::as_str),
+            query.message.as_ref().map(MessageId::as_str),
+            query.from.map(|from| from.0),
+            query.until.map(|until| until.0),
+            query.limit,
+        ],
+        sum,
+    )?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The same without the chats whose rows cannot be read.
+fn chat_by_chat(
+    connection: &Connection,
+    damage: &Damage,
+    mut query: UsageQuery,
+) -> Result<Vec<UsageSum>, StoreError> {
+    let limit = query.limit as usize;
+    let mut all: Vec<UsageSum> = Vec::new();
+    let before = (i64::MAX, i64::MAX);
+    for chat in salvage::sessions(connection, damage, query.workspace.as_str(), before, usize::MAX) {
+        query.session = Some(chat.id);
+        match sums(connection, &query) {
+            Ok(sums) => {
+                for sum in sums {
+                    match all.iter_mut().find(|known| known.key == sum.key) {
+                        Some(known) => known.add(&sum),
+                        None => all.push(sum),
+                    }
+                }
+            }
+            Err(StoreError::Corrupt(what)) => {
+                damage.note(format!("model calls of {}", salvage::chat_name(connection, chat.key)), what);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    all.truncate(limit);
+    Ok(all)
 }
 
 fn key(by: UsageBy) -> &'static str {

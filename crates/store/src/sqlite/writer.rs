@@ -18,12 +18,13 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use rusqlite::Connection;
+use rusqlite::{Connection, InterruptHandle};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
     QUEUE,
     checkpoint::Checkpoints,
+    health::Commits,
     synchronous,
     transaction::{Part, Refused, at_once, together},
 };
@@ -35,15 +36,25 @@ const GROUP: usize = 512;
 const BUSY: usize = 3;
 const GATHER: Duration = Duration::from_micros(200);
 const PATIENCE: Duration = Duration::from_secs(5);
+/// After so many relaxed commits one is synced all the same: no more than these can be lost in a power loss, so that
+/// whatever else is missing is known to be damage.
+pub(super) const UNSYNCED: usize = 32;
 
 pub(super) struct Writer {
     shared: Arc<Shared>,
     queue: mpsc::Sender<Box<dyn Job>>,
     durability: Durability,
+    interrupt: InterruptHandle,
 }
 
 struct Shared {
     connection: Arc<Mutex<Connection>>,
+    /// How the newest commit went.
+    commits: Commits,
+    /// No write is accepted any more. Changed under the lock of the connection only.
+    closed: AtomicBool,
+    /// Relaxed commits since the last one that was synced.
+    unsynced: AtomicUsize,
     /// Whether the connection syncs its commits now. Changed under its lock only.
     syncs: AtomicBool,
     /// Many write: what comes now is better committed with what others bring.
@@ -104,7 +115,11 @@ trait Job: Part + Send {
     /// What it must survive.
     fn durability(&self) -> Durability;
 
-    fn tell(self: Box<Self>, committed: bool);
+    /// Why it failed, when the store is at fault and not what was asked for.
+    fn trouble(&self) -> Option<String>;
+
+    /// Answers the caller; `refused` says why nothing was committed.
+    fn tell(self: Box<Self>, refused: Option<&StoreError>);
 }
 
 struct Write<T, W> {
@@ -122,10 +137,14 @@ impl Writer {
         durability: Durability,
     ) -> Result<Self, StoreError> {
         let checkpoints = Checkpoints::watch(&mut connection)?;
+        let interrupt = connection.get_interrupt_handle();
         let connection = Arc::new(Mutex::new(connection));
         checkpoints.start(path, Arc::downgrade(&connection))?;
         let shared = Arc::new(Shared {
             connection,
+            commits: Commits::default(),
+            closed: AtomicBool::new(false),
+            unsynced: AtomicUsize::new(0),
             syncs: AtomicBool::new(durability == Durability::Power),
             busy: AtomicBool::new(false),
             coming: AtomicUsize::new(0),
@@ -134,9 +153,9 @@ impl Writer {
         let own = Arc::clone(&shared);
         thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || run(&own, jobs))
+            .spawn(move || run(&own, durability, jobs))
             .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-        Ok(Self { shared, queue, durability })
+        Ok(Self { shared, queue, durability, interrupt })
     }
 
     /// Runs `work` in a transaction; returns when it is committed with the durability of the store. It may be run again
@@ -198,6 +217,32 @@ impl Writer {
         work(&*self.shared.connection.try_lock()?).ok()
     }
 
+    pub(super) fn commits(&self) -> &Commits {
+        &self.shared.commits
+    }
+
+    /// Accepts no more writes and empties the write-ahead log into the database, within this time.
+    pub(super) async fn close(&self, patience: Duration) -> Result<(), StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let emptying = tokio::task::spawn_blocking(move || {
+            let connection = shared.connection.try_lock_for(patience).ok_or_else(gone)?;
+            shared.closed.store(true, Ordering::Relaxed);
+            connection.busy_timeout(patience)?;
+            let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+            let in_use = "the database is in use; its write-ahead log stays beside it";
+            if busy { Err(StoreError::Unavailable(in_use.into())) } else { Ok(()) }
+        });
+        tokio::pin!(emptying);
+        let emptied = match tokio::time::timeout(patience, &mut emptying).await {
+            Ok(emptied) => emptied,
+            Err(_) => {
+                self.interrupt.interrupt();
+                emptying.await
+            }
+        };
+        emptied.map_err(|error| StoreError::Unavailable(Box::new(error)))?
+    }
+
     fn is_busy(&self) -> bool {
         self.shared.busy.load(Ordering::Relaxed) || self.queue.capacity() < QUEUE
     }
@@ -207,17 +252,28 @@ impl Writer {
             return None;
         }
         let connection = self.shared.connection.try_lock()?;
+        if self.shared.closed.load(Ordering::Relaxed) {
+            return Some(Err(gone()));
+        }
         // Another process may write: whoever calls here must not wait for it.
         connection.busy_timeout(Duration::ZERO).ok()?;
         match at_once(&connection, work) {
             Err(Refused::Busy) => None,
-            Err(Refused::Failed(error)) => Some(Err(error)),
-            Ok(done) => Some(Ok(done)),
+            Err(Refused::Failed(error)) => {
+                if let StoreError::Unavailable(reason) = &error {
+                    self.shared.commits.failed(reason.to_string());
+                }
+                Some(Err(error))
+            }
+            Ok(done) => {
+                self.shared.commits.succeeded();
+                Some(Ok(done))
+            }
         }
     }
 }
 
-fn run(shared: &Shared, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+fn run(shared: &Shared, durability: Durability, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
     while let Some(first) = jobs.blocking_recv() {
         if shared.busy.load(Ordering::Relaxed) {
             // More is on its way: a moment of patience saves a commit.
@@ -232,25 +288,50 @@ fn run(shared: &Shared, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
             }
         }
         shared.busy.store(group.len() >= BUSY, Ordering::Relaxed);
-        let durability = match group.iter().any(|job| job.durability() == Durability::Power) {
-            true => Durability::Power,
-            false => Durability::Process,
+        let committed = if shared.closed.load(Ordering::Relaxed) {
+            Err(gone())
+        } else {
+            let durability = shared.durability_of(&group, durability);
+            connection
+                .busy_timeout(PATIENCE)
+                .and_then(|()| shared.commit_with(&connection, durability))
+                .and_then(|()| together(&connection, &mut group))
+                .map_err(StoreError::from)
         };
-        let committed = connection
-            .busy_timeout(PATIENCE)
-            .and_then(|()| shared.commit_with(&connection, durability))
-            .and_then(|()| together(&connection, &mut group));
         drop(connection);
-        if let Err(error) = &committed {
-            tracing::error!(%error, "the database refused a commit");
-        }
+        shared.note(&committed, &group);
         for job in group {
-            job.tell(committed.is_ok());
+            job.tell(committed.as_ref().err());
         }
     }
 }
 
 impl Shared {
+    /// What the commit of these must survive, in a store of this durability.
+    fn durability_of(&self, group: &[Box<dyn Job>], of_store: Durability) -> Durability {
+        let asked = group.iter().any(|job| job.durability() == Durability::Power);
+        let many = of_store == Durability::Power && self.unsynced.load(Ordering::Relaxed) + 1 >= UNSYNCED;
+        let unsynced = if asked || many { 0 } else { self.unsynced.load(Ordering::Relaxed) + 1 };
+        self.unsynced.store(unsynced, Ordering::Relaxed);
+        if asked || many { Durability::Power } else { Durability::Process }
+    }
+
+    /// Keeps in mind whether the store can write.
+    fn note(&self, committed: &Result<(), StoreError>, group: &[Box<dyn Job>]) {
+        match committed {
+            Err(_) if self.closed.load(Ordering::Relaxed) => {}
+            Err(error) => {
+                tracing::error!(error = error as &dyn std::error::Error, "the database refused a commit");
+                let reason = std::error::Error::source(error).map(ToString::to_string);
+                self.commits.failed(reason.unwrap_or_else(|| error.to_string()));
+            }
+            Ok(()) => match group.iter().find_map(|job| job.trouble()) {
+                Some(reason) => self.commits.failed(reason),
+                None => self.commits.succeeded(),
+            },
+        }
+    }
+
     /// Sets what the next commits of the connection survive.
     fn commit_with(&self, connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
         let syncs = durability == Durability::Power;
@@ -284,11 +365,19 @@ where
         self.durability
     }
 
-    fn tell(self: Box<Self>, committed: bool) {
-        let result = match self.result {
-            Some(Ok(_)) if !committed => Err(gone()),
-            Some(result) => result,
-            None => Err(gone()),
+    fn trouble(&self) -> Option<String> {
+        match &self.result {
+            Some(Err(StoreError::Unavailable(reason))) => Some(reason.to_string()),
+            _ => None,
+        }
+    }
+
+    fn tell(self: Box<Self>, refused: Option<&StoreError>) {
+        let result = match (self.result, refused) {
+            (Some(Err(error)), _) => Err(error),
+            (_, Some(StoreError::Corrupt(what))) => Err(StoreError::Corrupt(what.clone())),
+            (Some(done), None) => done,
+            _ => Err(gone()),
         };
         // A caller that stopped waiting is no failure of the write.
         drop(self.tell.send(result));

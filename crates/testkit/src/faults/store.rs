@@ -9,10 +9,10 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{
-    Append, ArtifactPage, Artifacts, BranchPoint, DefinitionRecord, Definitions, FrameRecord, Frames,
-    Interactions, Ledger, Log, MessageRecord, Messages, NewToken, Queue, QueuedMessage, RunRecord, Runs,
-    SessionKey, SessionPage, SessionRecord, Sessions, Shelf, Store, StoreError, TokenRecord, Tokens,
-    UsageQuery, UsageSum, Waiting,
+    Append, ArtifactPage, Artifacts, BranchPoint, Condition, DefinitionRecord, Definitions, FrameRecord,
+    Frames, Interactions, Ledger, Log, MessageRecord, Messages, NewToken, Queue, QueuedMessage, RunRecord,
+    Runs, SessionKey, SessionPage, SessionRecord, Sessions, Shelf, Store, StoreError, StoreHealth,
+    TokenRecord, Tokens, UsageQuery, UsageSum, Waiting,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -38,6 +38,13 @@ impl FaultyStore {
             Answer::Told => result,
             Answer::Lost => Err(fault(method)),
         }
+    }
+}
+
+#[async_trait]
+impl Condition for FaultyStore {
+    async fn health(&self) -> StoreHealth {
+        self.inner.health().await
     }
 }
 

@@ -51,7 +51,7 @@ impl Door {
             let data = DataDir::open(config)?;
             if let Some(lock) = data.try_lock()? {
                 let workspace = WorkspaceId::from_outside(workspace).context("the workspace")?;
-                let store = data.store(config)?;
+                let store = data.store_locked(config)?;
                 let catalog = model_choice::catalog(&config.model, &data.providers())?;
                 let engine = parts::engine(config, &data, Arc::new(store), Arc::new(catalog), None).await?;
                 return Ok(Self::Here { engine, workspace, _lock: lock });

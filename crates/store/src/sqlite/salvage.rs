@@ -1,0 +1,204 @@
+//! Reading around damage: slow ways that are taken only when the usual one fails.
+
+use protocol::{MessageFold, MessageId, MessageRef, SessionEvent, Timestamp, event::LogEntry};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::json;
+
+use super::{
+    damage::Damage,
+    log,
+    messages::{BY_NODE, record},
+    sessions,
+};
+use crate::{MessageRecord, SessionKey, SessionRecord, StoreError};
+
+const UNREADABLE: &str =
+    "This message is damaged in the database and cannot be read. Restore a backup to get it back.";
+
+/// How a chat is called where damage is reported.
+pub(super) fn chat_name(connection: &Connection, key: SessionKey) -> String {
+    let name = connection.prepare_cached("SELECT workspace, id FROM sessions WHERE key = ?1").and_then(
+        |mut statement| {
+            statement.query_row([key.0], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))
+        },
+    );
+    match name {
+        Ok((workspace, id)) => format!("chat {id} of workspace {workspace}"),
+        Err(_) => format!("chat number {}", key.0),
+    }
+}
+
+/// A message that stands in for one that cannot be read.
+pub(super) fn placeholder(id: &str, is_user: bool) -> String {
+    let role = if is_user { "user" } else { "assistant" };
+    json!({
+        "id": id, "role": role, "metadata": { "damaged": true },
+        "parts": [{ "type": "text", "text": UNREADABLE, "state": "done" }],
+    })
+    .to_string()
+}
+
+/// What a message is called whose row cannot be read.
+pub(super) fn lost_leaf(node: i64) -> MessageRef {
+    MessageRef::first(MessageId::new(format!("damaged-{node}")))
+}
+
+/// Whether the session says that this is its last message.
+pub(super) fn is_last(
+    connection: &Connection,
+    key: SessionKey,
+    leaf: &MessageRef,
+) -> Result<bool, StoreError> {
+    let found: Option<(i64, Option<String>, Option<u32>)> = connection
+        .prepare_cached(
+            "SELECT s.leaf, m.id, m.revision FROM sessions s LEFT JOIN messages m ON m.node = s.leaf
+             WHERE s.key = ?1 AND s.leaf IS NOT NULL",
+        )?
+        .query_row([key.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    Ok(match found {
+        Some((_, Some(id), Some(revision))) => id == leaf.id.as_str() && revision == leaf.revision,
+        Some((node, ..)) => *leaf == lost_leaf(node),
+        None => false,
+    })
+}
+
+/// The content of a message whose row is damaged: what the log says it is, else a placeholder.
+pub(super) fn body(
+    connection: &Connection,
+    damage: &Damage,
+    key: SessionKey,
+    id: &str,
+    revision: u32,
+    stored: &[u8],
+) -> String {
+    let place = format!("{}, message {id}", chat_name(connection, key));
+    if let Some(body) = from_log(connection, key, id, revision) {
+        damage.note(place, "it does not match its checksum; it was read from the log instead");
+        return body;
+    }
+    damage.note(place, "it does not match its checksum, and the log does not have it");
+    let stored = String::from_utf8_lossy(stored);
+    placeholder(id, stored.contains(r#""role":"user""#))
+}
+
+fn from_log(connection: &Connection, key: SessionKey, id: &str, revision: u32) -> Option<String> {
+    let entries = log::read(connection, key, 0, usize::MAX).ok()?;
+    for entry in &entries {
+        match &entry.event {
+            SessionEvent::MessageAccepted { message, revision: of, .. }
+                if message.id.as_str() == id && *of == revision =>
+            {
+                return serde_json::to_string(message).ok();
+            }
+            SessionEvent::HistoryPlanted { messages } if revision == 0 => {
+                let messages = messages.messages().ok()?;
+                if let Some(message) = messages.iter().find(|message| message.id.as_str() == id) {
+                    return serde_json::to_string(message).ok();
+                }
+            }
+            _ => {}
+        }
+    }
+    folded(&MessageId::new(id), &entries)
+}
+
+/// An answer as it was at its newest pause or end.
+pub(super) fn folded(id: &MessageId, entries: &[LogEntry]) -> Option<String> {
+    let is_rest = |entry: &LogEntry| {
+        matches!(entry.event, SessionEvent::RunParked { .. } | SessionEvent::FrameClosed { .. })
+            && entry.event.message() == Some(id)
+    };
+    let last = entries.iter().rposition(is_rest)?;
+    let fold = MessageFold::of(id, &entries[..=last]).ok()?;
+    serde_json::to_string(fold.message()).ok()
+}
+
+/// Every message of a session up to `leaf` that can be read, in the order they were stored, with a placeholder for each
+/// that is known to be there and cannot be read. At most `limit`, the newest.
+pub(super) fn messages(
+    connection: &Connection,
+    damage: &Damage,
+    key: SessionKey,
+    leaf: i64,
+    limit: u32,
+) -> Vec<MessageRecord> {
+    let mut nodes = numbers(connection, "SELECT node FROM messages WHERE session = ?1", key.0);
+    nodes.extend(numbers(
+        connection,
+        "WITH RECURSIVE up (node, depth) AS (
+             SELECT leaf, 0 FROM sessions WHERE key = ?1 AND leaf IS NOT NULL
+             UNION ALL
+             SELECT m.parent, up.depth + 1 FROM messages m JOIN up ON m.node = up.node
+             WHERE m.parent IS NOT NULL AND up.depth < 100000
+         )
+         SELECT node FROM up",
+        key.0,
+    ));
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes.retain(|node| *node <= leaf);
+    let skipped = nodes.len().saturating_sub(limit as usize);
+    let mut found = Vec::new();
+    for node in nodes.into_iter().skip(skipped) {
+        let read = connection.prepare_cached(BY_NODE).and_then(|mut statement| {
+            statement.query_row([node], |row| Ok(record(connection, damage, key, row)))
+        });
+        found.push(match read.map_err(StoreError::from).and_then(|read| read) {
+            Ok(message) => message,
+            Err(error) => {
+                damage.note(format!("{}, message number {node}", chat_name(connection, key)), error);
+                let reference = lost_leaf(node);
+                let body = placeholder(reference.id.as_str(), false);
+                MessageRecord { reference, parent: None, created_at: Timestamp(0), body, facts: None }
+            }
+        });
+    }
+    found
+}
+
+/// A page of the list of sessions, row by row.
+pub(super) fn sessions(
+    connection: &Connection,
+    damage: &Damage,
+    workspace: &str,
+    before: (i64, i64),
+    limit: usize,
+) -> Vec<SessionRecord> {
+    let mut keys = numbers(
+        connection,
+        "SELECT key FROM sessions INDEXED BY sessions_by_time WHERE workspace = ?1",
+        workspace,
+    );
+    keys.extend(numbers(
+        connection,
+        "SELECT key FROM sessions INDEXED BY sqlite_autoindex_sessions_1 WHERE workspace = ?1",
+        workspace,
+    ));
+    keys.extend(numbers(connection, "SELECT key FROM sessions NOT INDEXED WHERE workspace = ?1", workspace));
+    keys.sort_unstable();
+    keys.dedup();
+    let mut found: Vec<SessionRecord> = keys
+        .into_iter()
+        .filter_map(|key| match sessions::by_key_alone(connection, SessionKey(key)) {
+            Ok(record) => record,
+            Err(error) => {
+                damage.note(format!("chat number {key}"), error);
+                None
+            }
+        })
+        .filter(|record| {
+            record.workspace.as_str() == workspace && (record.updated_at.0, record.key.0) < before
+        })
+        .collect();
+    found.sort_by_key(|record| std::cmp::Reverse((record.updated_at, record.key)));
+    found.truncate(limit);
+    found
+}
+
+/// The numbers that a query gives, as far as it can be read.
+fn numbers(connection: &Connection, query: &str, of: impl rusqlite::ToSql) -> Vec<i64> {
+    let Ok(mut statement) = connection.prepare_cached(query) else { return Vec::new() };
+    let Ok(rows) = statement.query_map(params![of], |row| row.get(0)) else { return Vec::new() };
+    rows.map_while(Result::ok).collect()
+}
