@@ -18,7 +18,7 @@ pub use record::{
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::SqliteStore;
 pub use store::{
-    Artifacts, Definitions, Frames, Interactions, Ledger, Log, Messages, Queue, Recovery, Runs, Sessions, Shelf, Store,
-    StoreError, Tokens,
+    Artifacts, Definitions, Frames, Interactions, Ledger, Log, Messages, Queue, Recovery, Runs, Sessions,
+    Shelf, Store, StoreError, Tokens,
 };
 pub use usage::{UsageBy, UsageQuery, UsageSum};

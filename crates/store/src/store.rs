@@ -11,7 +11,8 @@ use protocol::{
 use crate::{
     record::{
         Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, MessageRecord, NewToken,
-        QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, SessionKey, SessionPage, SessionRecord, TokenRecord, Waiting,
+        QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, SessionKey, SessionPage, SessionRecord,
+        TokenRecord, Waiting,
     },
     usage::{UsageQuery, UsageSum},
 };

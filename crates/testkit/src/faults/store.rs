@@ -11,9 +11,8 @@ use serde_json::Value;
 use store::{
     Append, ArtifactPage, Artifacts, BranchPoint, DefinitionRecord, Definitions, FrameRecord, Frames,
     Interactions, Ledger, Log, MessageRecord, Messages, NewToken, Queue, QueuedMessage, Recovery,
-    RecoveryAttempt, RecoveryStage, RunRecord, Runs,
-    SessionKey, SessionPage, SessionRecord, Sessions, Shelf, Store, StoreError, TokenRecord, Tokens,
-    UsageQuery, UsageSum, Waiting,
+    RecoveryAttempt, RecoveryStage, RunRecord, Runs, SessionKey, SessionPage, SessionRecord, Sessions, Shelf,
+    Store, StoreError, TokenRecord, Tokens, UsageQuery, UsageSum, Waiting,
 };
 
 use super::{Answer, Faults, Method, fault};
