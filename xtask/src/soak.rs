@@ -149,8 +149,20 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
         Name::Fuzz => steps.run("fuzz", |_| fuzz::run(project)),
         Name::Hostile => steps.run("hostile", |notes| {
             let mut tests = cargo(project);
-            tests.args(["test", "--package", "server", "--test", "attacks", "--", "--nocapture", "model_output"]);
-            tests.env("HOSTILE_SECONDS", std::env::var("HOSTILE_SECONDS").unwrap_or_else(|_| "1200".to_owned()));
+            tests.args([
+                "test",
+                "--package",
+                "server",
+                "--test",
+                "attacks",
+                "--",
+                "--nocapture",
+                "model_output",
+            ]);
+            tests.env(
+                "HOSTILE_SECONDS",
+                std::env::var("HOSTILE_SECONDS").unwrap_or_else(|_| "1200".to_owned()),
+            );
             rust_tests::run_counted(&mut tests, notes)
         }),
         Name::LocalModel => steps.run("local model", |notes| local_model::run(project, notes)),

@@ -67,6 +67,7 @@ struct File {
     durability: Option<String>,
     stream_profile: Option<String>,
     auto_title: Option<bool>,
+    max_crashes: Option<u32>,
     auto_compact: Option<bool>,
     context_window: Option<u64>,
     log: Option<String>,
@@ -95,6 +96,8 @@ pub(crate) struct Config {
     pub(crate) profile: Profile,
     /// Whether chats are named by their model.
     pub(crate) auto_title: bool,
+    /// A run that was active in so many crashes in a row is ended.
+    pub(crate) max_crashes: u32,
     pub(crate) context: ContextSettings,
     pub(crate) log: String,
     pub(crate) model: ModelConfig,
@@ -208,6 +211,11 @@ impl Config {
                 None | Some("common") => Profile::Common,
                 Some("v7") => Profile::V7,
                 Some(other) => bail!("stream_profile must be \"common\" or \"v7\", not \"{other}\""),
+            },
+            max_crashes: match number("MAX_CRASHES", ours("MAX_CRASHES"))?.or(file.max_crashes) {
+                Some(0) => bail!("max_crashes must be at least 1"),
+                Some(crashes) => crashes,
+                None => 3,
             },
             auto_title: switch("AUTO_TITLE", ours("AUTO_TITLE"))?.or(file.auto_title).unwrap_or(true),
             context: ContextSettings {

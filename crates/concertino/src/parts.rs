@@ -32,6 +32,7 @@ pub(crate) async fn engine(
             profile: config.profile,
             context: config.context,
             auto_title: config.auto_title,
+            max_crashes: config.max_crashes,
             workspace_tools: config.workspace_tools.clone(),
             mirror,
             ..EngineSettings::default()

@@ -59,6 +59,8 @@ async fn nothing_that_was_seen_is_lost_whenever_the_server_is_killed() {
     let mut dice = Dice::new(seed);
     let upstream = Upstream::start().await;
     let mut process = Process::new(upstream.base_url(), &mut dice);
+    // Every end here comes from outside, so no run is ever ended for it. The runs that are taken up one after another are.
+    process.set("CONCERTINO_MAX_CRASHES", "1000000");
     let world = Arc::new(World::new(process.url()));
     let audit = Audit::new(Arc::clone(&world));
     block_in_place(|| process.start());
@@ -124,7 +126,6 @@ fn conclude(world: &World, process: &Process, seed: u64, kills: u64) {
     for line in complaints
         .lines()
         .filter(|line| ["panicked", " ERROR ", " WARN "].iter().any(|word| line.contains(word)))
-        .filter(|line| !line.contains("an answer was ended because the server crashed too often"))
     {
         world.wrong(format!("the server complains: {line}"));
     }
@@ -152,7 +153,6 @@ fn conclude(world: &World, process: &Process, seed: u64, kills: u64) {
     assert!(count("queues answered in order") >= kills / 5, "too few messages waited");
     assert!(recovered >= kills / 2, "too few runs were cut by a kill: {recovered}");
     assert!(count("streams cut by a kill") >= kills / 2, "too few streams were cut by a kill");
-    assert!(count("answers ended after three kills") <= turns / 10, "too many answers were ended");
     assert!(count("boundary events verified") >= 5 * turns, "too little was verified");
 }
 

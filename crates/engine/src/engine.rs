@@ -32,7 +32,7 @@ use crate::{
         actor::{Command, Reply, Stopped},
         flush::Flusher,
         following::Following,
-        recover::ALONE_FROM,
+        recover::{ALONE_FROM, MAX_CRASHES},
         registry::{Registry, SessionLoad},
         request::SendRequest,
         subscribe::Viewer,
@@ -41,7 +41,7 @@ use crate::{
     usage::{self, UsageRequest},
 };
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct EngineSettings {
     pub profile: Profile,
     pub tool_limits: Limits,
@@ -53,10 +53,28 @@ pub struct EngineSettings {
     pub context: ContextSettings,
     /// Whether a chat is named by its model after the first answer.
     pub auto_title: bool,
+    /// A run that was active in so many crashes in a row is ended.
+    pub max_crashes: u32,
     /// What the agents of a workspace may use, where that is limited.
     pub workspace_tools: WorkspaceTools,
     /// Told of every session that changed, so that it can keep a folder of it.
     pub mirror: Option<Arc<Mirror>>,
+}
+
+impl Default for EngineSettings {
+    fn default() -> Self {
+        Self {
+            profile: Profile::default(),
+            tool_limits: Limits::default(),
+            sub_agents: TreeLimits::default(),
+            hooks: Hooks::default(),
+            context: ContextSettings::default(),
+            auto_title: false,
+            max_crashes: MAX_CRASHES,
+            workspace_tools: WorkspaceTools::default(),
+            mirror: None,
+        }
+    }
 }
 
 /// What the engine is made of; everything that differs between production and tests.

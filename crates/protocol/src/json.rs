@@ -37,17 +37,26 @@ pub fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// How deep a value from outside may be nested. JSON is read up to 128 levels, and a value stands inside an event, a
+/// message, and the messages of the agents above: what was read alone must still be readable there.
+const DEEPEST: usize = 40;
+
 /// Takes out the keys that the client's JSON reader refuses, which would end its stream: `__proto__`, and
-/// `constructor` where it holds a `prototype`.
+/// `constructor` where it holds a `prototype`. What is nested too deep to be read back becomes text.
 pub fn disarm(value: &mut Value) {
+    disarm_at(value, 0);
+}
+
+fn disarm_at(value: &mut Value, depth: usize) {
     match value {
+        Value::Object(_) | Value::Array(_) if depth >= DEEPEST => *value = Value::String(value.to_string()),
         Value::Object(fields) => {
             fields.retain(|key, value| {
                 key != "__proto__" && !(key == "constructor" && value.get("prototype").is_some())
             });
-            fields.values_mut().for_each(disarm);
+            fields.values_mut().for_each(|value| disarm_at(value, depth + 1));
         }
-        Value::Array(items) => items.iter_mut().for_each(disarm),
+        Value::Array(items) => items.iter_mut().for_each(|value| disarm_at(value, depth + 1)),
         _ => {}
     }
 }
@@ -73,6 +82,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_is_nested_too_deep_becomes_text_and_nothing_is_lost() {
+        let mut deep = json!("core");
+        for _ in 0..120 {
+            deep = json!([deep]);
+        }
+        let before = deep.to_string();
+        disarm(&mut deep);
+        let mut innermost = &deep;
+        for _ in 0..DEEPEST {
+            innermost = &innermost[0];
+        }
+        let text = innermost.as_str().unwrap();
+        assert_eq!(format!("{}{text}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST)), before);
+        let mut shallow = json!({ "a": [{ "b": [] }] });
+        disarm(&mut shallow);
+        assert_eq!(shallow, json!({ "a": [{ "b": [] }] }));
+    }
 
     #[test]
     fn cut_json_is_read_as_far_as_it_goes() {

@@ -10,9 +10,9 @@ pub struct ProviderMetadata(Box<Map<String, Value>>);
 
 impl ProviderMetadata {
     pub fn new(provider: &str, fields: Map<String, Value>) -> Self {
-        let mut all = Map::new();
-        all.insert(provider.to_owned(), Value::Object(fields));
-        Self(Box::new(all))
+        let mut fields = Value::Object(fields);
+        crate::json::disarm(&mut fields);
+        Self(Box::new(Map::from_iter([(provider.to_owned(), fields)])))
     }
 
     /// One field of one provider.

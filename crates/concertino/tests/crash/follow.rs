@@ -4,7 +4,7 @@ use protocol::{Chunk, MessageFold, MessageId, Seq, UiMessage};
 use reqwest::Response;
 use serde_json::Value;
 
-use crate::{tab, world::World};
+use crate::world::World;
 
 /// How a client asks for a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,6 @@ impl Following {
         self.last = Some(seq);
         match chunk {
             Chunk::Finish { .. } => Ok(true),
-            Chunk::Error { error_text } if tab::says_crashed(&error_text) => Ok(true),
             Chunk::Abort | Chunk::Error { .. } => Err(format!("nobody stopped it, and yet {json}")),
             _ => Ok(false),
         }

@@ -30,16 +30,6 @@ pub fn answer(message: &UiMessage, kind: Kind) -> Option<Value> {
     changed.then_some(answered)
 }
 
-/// Whether the server ended the answer because it was active in three kills in a row, and says so (ADR 20).
-pub fn is_ended_by_crashes(message: &UiMessage) -> bool {
-    let fact = |name: &str| message.metadata.as_ref().and_then(|facts| facts[name].as_str());
-    fact("status") == Some("failed") && fact("error").is_some_and(says_crashed)
-}
-
-pub fn says_crashed(error: &str) -> bool {
-    error.starts_with("The server ended unexpectedly ")
-}
-
 /// Whether the message waits for somebody.
 pub fn still_asks(message: &UiMessage) -> bool {
     message.tool_parts().any(|tool| {

@@ -36,7 +36,13 @@ impl Server {
         testkit::models::install_tls();
         let http = Client::builder().no_proxy().tls_certs_only([]).pool_max_idle_per_host(0).build().unwrap();
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        Self { folder: tempfile::tempdir().unwrap(), address, upstream: upstream.base_url(), child: None, http }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            address,
+            upstream: upstream.base_url(),
+            child: None,
+            http,
+        }
     }
 
     /// Starts, with this crash point; waits until it listens, or for its end.
@@ -168,7 +174,10 @@ fn is_ended(answer: &Value) {
     let facts = &answer["metadata"];
     assert_eq!((&facts["status"], &facts["errorCode"]), (&json!("failed"), &json!("internal")), "{answer}");
     let error = facts["error"].as_str().unwrap();
-    assert!(error.starts_with("The server ended unexpectedly 3 times while this answer was being written"), "{error}");
+    assert!(
+        error.starts_with("The server ended unexpectedly 3 times while this answer was being written"),
+        "{error}"
+    );
     assert!(error.ends_with("Send your message again to retry."), "{error}");
 }
 
@@ -196,8 +205,10 @@ async fn third_start_stays(point: &str, guilty: Script) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_in_a_template_ends_its_run_and_not_the_server() {
-    let order = json!({ "name": "dynamic", "task": "t", "options": { "prompt": format!("{MARK} {{{{ - }}}}") } });
-    third_start_stays("template", in_one_piece(vec![vec![call("sub-agent", order)], vec![says("Done.")]])).await;
+    let order =
+        json!({ "name": "dynamic", "task": "t", "options": { "prompt": format!("{MARK} {{{{ - }}}}") } });
+    third_start_stays("template", in_one_piece(vec![vec![call("sub-agent", order)], vec![says("Done.")]]))
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -249,9 +260,12 @@ async fn a_queued_message_that_crashes_the_server_is_answered_with_the_reason() 
     block_in_place(|| server.start(None));
     let agent = json!({ "name": "guilty-agent", "description": "Crashes.", "systemPrompt": format!("{MARK} Be brief.") });
     let request = server.http.post(format!("http://{}/api/agents", server.address));
-    let made = request.header("content-type", "application/json").body(agent.to_string()).send().await.unwrap();
+    let made =
+        request.header("content-type", "application/json").body(agent.to_string()).send().await.unwrap();
     assert!(made.status().is_success(), "{}", made.text().await.unwrap());
-    server.send("guilty", &in_one_piece(vec![vec![Act::Stall { ms: 1_500 }, says("First.")]]), json!({})).await;
+    server
+        .send("guilty", &in_one_piece(vec![vec![Act::Stall { ms: 1_500 }, says("First.")]]), json!({}))
+        .await;
     let second = in_one_piece(vec![vec![says("Second.")]]);
     server.send("guilty", &second, json!({ "n": 1, "whenBusy": "queue", "agentId": "guilty-agent" })).await;
     server.kill();

@@ -1,6 +1,6 @@
 //! Whether a call that a model wrote can be made. Nothing has happened yet when it cannot.
 
-use protocol::{ProviderMetadata, ToolCall, ToolCallId, ToolSpec};
+use protocol::{ProviderMetadata, ToolCall, ToolCallId, ToolSpec, json::disarm};
 use serde_json::Value;
 use tools::{Approval, Place};
 
@@ -51,7 +51,8 @@ pub(crate) fn accept(run: &RunCtx, call: &WrittenCall) -> Result<PlannedCall, Re
         plan,
     };
     if matches!(call.tool.as_str(), inline::FINISH | inline::EQUIP) {
-        let input = tools::parse_arguments(&call.raw).map_err(|error| refuse(raw(), error, false))?;
+        let mut input = tools::parse_arguments(&call.raw).map_err(|error| refuse(raw(), error, false))?;
+        disarm(&mut input);
         match inline::check(run, &call.tool, &input) {
             Some(Ok(())) => return Ok(planned(input, Plan::Run)),
             Some(Err(error)) => return Err(refuse(input, error, false)),
@@ -63,7 +64,9 @@ pub(crate) fn accept(run: &RunCtx, call: &WrittenCall) -> Result<PlannedCall, Re
         let error = format!("There is no tool named \"{}\". The tools are: {names}.", call.tool);
         return Err(refuse(raw(), error, false));
     };
-    let input = tools::read_arguments(&*tool, &call.raw).map_err(|error| refuse(raw(), error, true))?;
+    let mut input = tools::read_arguments(&*tool, &call.raw).map_err(|error| refuse(raw(), error, true))?;
+    // What runs is what is stored.
+    disarm(&mut input);
     let plan = match tool.clone().prepare(&input) {
         Err(error) if tool.place() == Place::Engine => {
             return Err(refuse(input, order::Refusal::invalid(error.to_string()).to_string(), true));

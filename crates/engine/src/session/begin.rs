@@ -376,7 +376,8 @@ impl Actor {
             ),
         };
         let (events, messages) =
-            recover::ending(&*self.parts.ids, rebuilt, &run, why, end, |frame| frame.close(frame_end)).map_err(order)?;
+            recover::ending(&*self.parts.ids, rebuilt, &run, why, end, |frame| frame.close(frame_end))
+                .map_err(order)?;
         self.write_beside(record, events, messages).await?;
         Ok(true)
     }

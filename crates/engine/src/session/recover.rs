@@ -3,7 +3,7 @@
 //! The store counts in how many crashes in a row a run was active. The count is on disk before anything of the run is
 //! read, since reading it may be what ends the process. A run with few crashes is taken up at once. One with
 //! [`ALONE_FROM`] is taken up while no other such run is, so that a third crash tells which of them it was; at
-//! [`ENDED_AT`] it is ended as failed, and its message says why. A queued message that begins is counted in the same way.
+//! `max_crashes` it is ended as failed, and its message says why. A queued message that begins is counted in the same way.
 //! The count is dropped when the run has ended or paused, when it was active for [`PROVEN`] in a process that lives,
 //! and when the process was asked to end.
 
@@ -14,9 +14,7 @@ use protocol::{
     planted::Unread,
 };
 use serde_json::Map;
-use store::{
-    QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus, SessionKey, SessionRecord,
-};
+use store::{QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus, SessionKey, SessionRecord};
 use tokio::{sync::OwnedSemaphorePermit, time::sleep};
 
 use super::{
@@ -37,8 +35,8 @@ use crate::{
 
 /// A run that was active in so many crashes in a row is taken up alone.
 pub(crate) const ALONE_FROM: u32 = 2;
-/// A run that was active in so many crashes in a row is ended.
-const ENDED_AT: u32 = 3;
+/// A run that was active in so many crashes in a row is ended, unless a setting says otherwise.
+pub(crate) const MAX_CRASHES: u32 = 3;
 /// How long a run is taken up alone before the next one is.
 const ALONE: Duration = Duration::from_secs(5);
 /// A run that was active for so long in one process has nothing to do with the crashes before.
@@ -72,7 +70,7 @@ impl Actor {
         self.queue.backlog |= record.queued > 0;
         let attempt = self.parts.store.recovery_attempt(record.key, unit).await?;
         let Some(run) = self.parts.store.run_of_message(record.key, unit).await? else { return Ok(()) };
-        if attempt.crashes >= ENDED_AT {
+        if attempt.crashes >= self.parts.settings.max_crashes {
             return self.end_crashed(&record, &run, attempt).await;
         }
         let alone = self.alone(attempt).await?;
@@ -121,7 +119,8 @@ impl Actor {
         let (store, ending) = (self.parts.store.clone(), self.parts.ending.clone());
         self.parts.tasks.spawn(async move {
             // An error means that the log is gone, and the run with it.
-            let over = async { visible.wait_for(|visible| visible.closed).await.map(drop).unwrap_or_default() };
+            let over =
+                async { visible.wait_for(|visible| visible.closed).await.map(drop).unwrap_or_default() };
             tokio::pin!(over);
             let is_over = tokio::select! {
                 () = ending.cancelled() => return,
@@ -174,7 +173,7 @@ impl Actor {
             self.queue.backlog = true;
             return Ok(());
         }
-        if attempt.crashes >= ENDED_AT {
+        if attempt.crashes >= self.parts.settings.max_crashes {
             self.fail_queued(record, next, attempt).await?;
             tracing::warn!(message = %unit, crashes = attempt.crashes, "{ENDED}");
             self.queue.backlog = true;

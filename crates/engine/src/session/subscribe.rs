@@ -57,7 +57,17 @@ impl Viewer {
     /// Reads the events of `message` after `cursor`.
     pub(crate) fn new(log: Arc<SessionLog>, cursor: Seq, message: MessageId, reading: Reading) -> Self {
         let visible = log.watch();
-        Self { log, visible, cursor, message, reading, ended: false, lane: None, below: None, catching_up: None }
+        Self {
+            log,
+            visible,
+            cursor,
+            message,
+            reading,
+            ended: false,
+            lane: None,
+            below: None,
+            catching_up: None,
+        }
     }
 
     /// How the client wants to see sub-agents at work.

@@ -111,8 +111,9 @@ async fn wait_until_idle(chat: &Chat) {
 async fn a_server_that_ends_takes_nothing_new() {
     let app = TestApp::scripted([says("One.")]).await;
     app.send("first").await.end().await;
-    let rows = app.rows().await;
     app.engine.shut_down(std::time::Duration::from_secs(5)).await;
+    let rows = app.rows().await;
+    assert_eq!(rows["clean_end"], 1, "the next process knows that this one was asked to end");
     let body = json!({ "id": "chat", "messages": [testkit::user("x", "second")] });
     app.main.post(&body).await.assert_sentence(ErrorCode::ShuttingDown);
     assert_eq!(app.rows().await, rows);

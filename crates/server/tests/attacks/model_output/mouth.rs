@@ -115,7 +115,8 @@ impl Wire {
 async fn complete(State(mouth): State<Mouth>, body: Bytes) -> Response {
     let request: Value = serde_json::from_slice(&body).unwrap();
     let messages = request["messages"].as_array().cloned().unwrap_or_default();
-    let is_plain = messages.iter().any(|message| message["role"] == "user" && message.to_string().contains(PLAIN));
+    let is_plain =
+        messages.iter().any(|message| message["role"] == "user" && message.to_string().contains(PLAIN));
     let frames = if is_plain {
         plain().iter().filter_map(|event| event.as_ref().ok()).map(frame).collect()
     } else {
@@ -151,9 +152,10 @@ fn frame(event: &ModelEvent) -> Vec<u8> {
     let delta = match event {
         ModelEvent::Text(text) => json!({ "content": text }),
         ModelEvent::Reasoning(text) => json!({ "reasoning_content": text }),
-        ModelEvent::ToolStarted { index, id, name } => {
-            call(index, json!({ "id": id, "type": "function", "function": { "name": name, "arguments": "" } }))
-        }
+        ModelEvent::ToolStarted { index, id, name } => call(
+            index,
+            json!({ "id": id, "type": "function", "function": { "name": name, "arguments": "" } }),
+        ),
         ModelEvent::ToolDelta { index, delta } => call(index, json!({ "function": { "arguments": delta } })),
         ModelEvent::Usage(usage) => {
             let usage = json!({ "prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens,
@@ -171,8 +173,10 @@ fn frame(event: &ModelEvent) -> Vec<u8> {
             return format!("data: {end}\n\n").into_bytes();
         }
         // Chat completions have no word for the others.
-        other => json!({ "annotations": [{ "type": "url_citation", "url_citation": { "url": format!("{other:?}") } }],
-            "refusal": null, "audio": 7 }),
+        other => {
+            json!({ "annotations": [{ "type": "url_citation", "url_citation": { "url": format!("{other:?}") } }],
+            "refusal": null, "audio": 7 })
+        }
     };
     format!("data: {}\n\n", json!({ "choices": [{ "index": 0, "delta": delta }] })).into_bytes()
 }

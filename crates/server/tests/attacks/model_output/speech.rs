@@ -21,8 +21,26 @@ pub type Said = Vec<Result<ModelEvent, ModelError>>;
 
 /// Agents that exist, and some that do not.
 const NAMES: [&str; 20] = [
-    "dynamic", "dynamic", "dynamic", "general", "browser", "calendar", "document", "email", "file", "generate",
-    "project", "research", "search", "shell", "test-approval", "widget", "debugger", "nobody", "", "{{ name }}",
+    "dynamic",
+    "dynamic",
+    "dynamic",
+    "general",
+    "browser",
+    "calendar",
+    "document",
+    "email",
+    "file",
+    "generate",
+    "project",
+    "research",
+    "search",
+    "shell",
+    "test-approval",
+    "widget",
+    "debugger",
+    "nobody",
+    "",
+    "{{ name }}",
 ];
 
 pub fn plain() -> Said {
@@ -182,7 +200,9 @@ fn order(dice: &mut Dice, asked: &Asked) -> Value {
         }
         if dice.roll(3) == 0 {
             let schema = match dice.roll(3) {
-                0 => json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"] }),
+                0 => {
+                    json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"] })
+                }
                 1 => json!({ "$ref": "#", "allOf": [{ "$ref": "#" }], "pattern": "(a*)*b" }),
                 _ => anything(dice, 0),
             };
@@ -277,7 +297,8 @@ fn mutated(dice: &mut Dice, text: String) -> String {
         match dice.roll(4) {
             0 if !letters.is_empty() => drop(letters.remove(place.min(letters.len() - 1))),
             1 => letters.truncate(place),
-            2 => letters.insert(place.min(letters.len()), ['"', '{', '}', '\\', '\0', ',', '会'][pick(dice, 7)]),
+            2 => letters
+                .insert(place.min(letters.len()), ['"', '{', '}', '\\', '\0', ',', '会'][pick(dice, 7)]),
             _ if !letters.is_empty() => {
                 let (place, other) = (place.min(letters.len() - 1), pick(dice, letters.len()));
                 letters.swap(place, other);
