@@ -29,7 +29,9 @@ pub(super) fn decode(bytes: &[u8], charset: Option<&str>) -> Option<Decoded> {
         None => (encoding_of(bytes, charset)?, bytes),
     };
     let (text, has_errors) = encoding.decode_without_bom_handling(rest);
-    is_readable(&text, has_errors).then(|| Decoded { text: plain(&text), encoding: encoding.name() })
+    // A character that was cut off at the end is no sign of anything.
+    let text = if has_errors { text.strip_suffix('\u{fffd}').unwrap_or(&text) } else { &text };
+    is_readable(text, has_errors).then(|| Decoded { text: plain(text), encoding: encoding.name() })
 }
 
 fn encoding_of(bytes: &[u8], charset: Option<&str>) -> Option<&'static Encoding> {
@@ -171,7 +173,7 @@ mod tests {
         assert!(decode(cut, None).unwrap().text.starts_with("2026-01-05 启动"));
         let mut log = "启动完成，一切正常\n".repeat(100).into_bytes();
         log.extend([0; 5]);
-        log.push(0xff);
+        log.extend(b"\xff\n");
         let decoded = decode(&log, None).unwrap();
         assert_eq!((decoded.encoding, decoded.text.lines().count()), ("UTF-8", 101));
         assert!(!decoded.text.contains('\0'));
