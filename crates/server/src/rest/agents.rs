@@ -137,7 +137,7 @@ async fn object(
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Map<String, Value>, ApiError> {
-    let bytes = body::read(&state, headers, body).await?;
+    let bytes = body::read(state, headers, body).await?;
     if bytes.len() > LARGEST {
         let text = format!("The definition is larger than {LARGEST} bytes.");
         return Err(ApiError::new(ErrorCode::BodyTooLarge, text));
