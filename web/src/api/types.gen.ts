@@ -257,7 +257,7 @@ export interface BranchChoice {
   revision: number
 }
 
-export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'owner_token' | 'message_too_large' | 'range_not_satisfiable' | 'invalid_agent' | 'model_unavailable' | 'shutting_down'
+export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'owner_token' | 'message_too_large' | 'range_not_satisfiable' | 'unsupported_attachment' | 'invalid_agent' | 'store_damaged' | 'model_unavailable' | 'shutting_down' | 'server_busy'
 
 /** RFC 9457, with our stable code. */
 export interface Problem {
