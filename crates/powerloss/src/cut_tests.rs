@@ -1,3 +1,5 @@
+//! What is left of files and folders after a power loss.
+
 use std::{ffi::OsStr, path::Path};
 
 use super::*;
