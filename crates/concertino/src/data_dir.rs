@@ -162,7 +162,8 @@ impl DataDir {
             _ => {}
         }
         write_secret(&beside, token)?;
-        fs::rename(&beside, &path).with_context(|| format!("cannot write {}", path.display()))
+        fs::rename(&beside, &path).with_context(|| format!("cannot write {}", path.display()))?;
+        sync_folder(&self.folder).with_context(|| format!("cannot write {}", path.display()))
     }
 
     pub(crate) fn token_file(&self) -> PathBuf {
@@ -222,8 +223,7 @@ fn write_secret(path: &Path, text: &str) -> Result<()> {
     }
     let mut file = options.open(path).with_context(|| format!("cannot write {}", path.display()))?;
     writeln!(file, "{text}")?;
-    file.sync_all()?;
-    Ok(sync_folder(path.parent().unwrap_or(Path::new("")))?)
+    Ok(file.sync_all()?)
 }
 
 #[cfg(unix)]

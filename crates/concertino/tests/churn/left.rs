@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::process::Process;
 
 /// Tables that have nothing to do with chats.
-const OTHERS: [&str; 2] = ["tokens", "agent_definitions"];
+const OTHERS: [&str; 3] = ["tokens", "agent_definitions", "revocations"];
 
 /// The bytes of all files below a folder. A file that goes meanwhile counts nothing.
 pub fn bytes_below(folder: &Path) -> u64 {
