@@ -32,7 +32,7 @@ use crate::{
         actor::{Command, Reply, Stopped},
         flush::Flusher,
         following::Following,
-        recover::{ALONE_FROM, MAX_CRASHES},
+        recover::MAX_CRASHES,
         registry::{Registry, SessionLoad},
         request::SendRequest,
         subscribe::Viewer,
@@ -74,6 +74,13 @@ impl Default for EngineSettings {
             workspace_tools: WorkspaceTools::default(),
             mirror: None,
         }
+    }
+}
+
+impl EngineSettings {
+    /// A run that was active in so many crashes in a row is taken up alone: the next one would end it.
+    pub(crate) fn alone_from(&self) -> u32 {
+        self.max_crashes.saturating_sub(1).max(1)
     }
 }
 
@@ -193,7 +200,7 @@ impl Engine {
     /// Resumes the runs that were active when the last process ended, and the messages that were queued; returns how many
     /// runs. A run that was active in several crashes in a row is ended instead (`session/recover.rs`).
     pub async fn recover(&self) -> Result<usize, EngineError> {
-        self.parts.store.begin_recovery(ALONE_FROM).await?;
+        self.parts.store.begin_recovery(self.parts.settings.alone_from()).await?;
         let running = self.parts.store.running().await?;
         let count = running.len();
         let mut keys: Vec<_> = running.into_iter().map(|(key, _)| key).collect();

@@ -3,11 +3,22 @@
 use jiter::{JsonValue, PartialMode};
 use serde_json::{Map, Number, Value};
 
-/// The best reading of JSON text that is still being written, or `None` when nothing can be read yet.
+/// The best reading of JSON text that is still being written, or `None` when nothing can be read yet. What is nested
+/// too deep to be read back is text, as in [`disarm`].
 pub fn partial(text: &str) -> Option<Value> {
-    JsonValue::parse_with_config(text.as_bytes(), false, PartialMode::TrailingStrings)
-        .ok()
-        .map(|value| owned(&value))
+    let read = JsonValue::parse_with_config(text.as_bytes(), false, PartialMode::TrailingStrings).ok()?;
+    let mut value = owned(&read);
+    cut(&mut value, 0);
+    Some(value)
+}
+
+fn cut(value: &mut Value, depth: usize) {
+    match value {
+        Value::Object(_) | Value::Array(_) if depth >= DEEPEST => *value = Value::String(value.to_string()),
+        Value::Object(fields) => fields.values_mut().for_each(|value| cut(value, depth + 1)),
+        Value::Array(items) => items.iter_mut().for_each(|value| cut(value, depth + 1)),
+        _ => {}
+    }
 }
 
 fn owned(value: &JsonValue<'_>) -> Value {
@@ -44,19 +55,19 @@ const DEEPEST: usize = 40;
 /// Takes out the keys that the client's JSON reader refuses, which would end its stream: `__proto__`, and
 /// `constructor` where it holds a `prototype`. What is nested too deep to be read back becomes text.
 pub fn disarm(value: &mut Value) {
-    disarm_at(value, 0);
+    cut(value, 0);
+    take_out_keys(value);
 }
 
-fn disarm_at(value: &mut Value, depth: usize) {
+fn take_out_keys(value: &mut Value) {
     match value {
-        Value::Object(_) | Value::Array(_) if depth >= DEEPEST => *value = Value::String(value.to_string()),
         Value::Object(fields) => {
             fields.retain(|key, value| {
                 key != "__proto__" && !(key == "constructor" && value.get("prototype").is_some())
             });
-            fields.values_mut().for_each(|value| disarm_at(value, depth + 1));
+            fields.values_mut().for_each(take_out_keys);
         }
-        Value::Array(items) => items.iter_mut().for_each(|value| disarm_at(value, depth + 1)),
+        Value::Array(items) => items.iter_mut().for_each(take_out_keys),
         _ => {}
     }
 }
@@ -97,6 +108,9 @@ mod tests {
         }
         let text = innermost.as_str().unwrap();
         assert_eq!(format!("{}{text}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST)), before);
+        assert_eq!(partial(&"[".repeat(150)).map(|read| read.to_string().matches('[').count()), Some(150));
+        let read = partial(&"[".repeat(150)).unwrap().to_string();
+        assert!(serde_json::from_str::<Value>(&read).is_ok(), "it can be read back: {read}");
         let mut shallow = json!({ "a": [{ "b": [] }] });
         disarm(&mut shallow);
         assert_eq!(shallow, json!({ "a": [{ "b": [] }] }));

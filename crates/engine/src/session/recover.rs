@@ -1,9 +1,9 @@
 //! What the last process left behind is taken up again, and never for ever (ADR 20).
 //!
 //! The store counts in how many crashes in a row a run was active. The count is on disk before anything of the run is
-//! read, since reading it may be what ends the process. A run with few crashes is taken up at once. One with
-//! [`ALONE_FROM`] is taken up while no other such run is, so that a third crash tells which of them it was; at
-//! `max_crashes` it is ended as failed, and its message says why. A queued message that begins is counted in the same way.
+//! read, since reading it may be what ends the process. A run with few crashes is taken up at once. One that the next
+//! crash would end is taken up while no other such run is, so that the crash tells which of them it was. At
+//! `max_crashes` (3) it is ended as failed, and its message says why. A queued message that begins is counted in the same way.
 //! The count is dropped when the run has ended or paused, when it was active for [`PROVEN`] in a process that lives,
 //! and when the process was asked to end.
 
@@ -33,8 +33,6 @@ use crate::{
     },
 };
 
-/// A run that was active in so many crashes in a row is taken up alone.
-pub(crate) const ALONE_FROM: u32 = 2;
 /// A run that was active in so many crashes in a row is ended, unless a setting says otherwise.
 pub(crate) const MAX_CRASHES: u32 = 3;
 /// How long a run is taken up alone before the next one is.
@@ -86,7 +84,7 @@ impl Actor {
 
     /// Waits until no other run is taken up alone, if this one must be.
     async fn alone(&self, attempt: RecoveryAttempt) -> Result<Option<OwnedSemaphorePermit>, EngineError> {
-        if attempt.crashes < ALONE_FROM {
+        if attempt.crashes < self.parts.settings.alone_from() {
             return Ok(None);
         }
         tokio::select! {
@@ -106,7 +104,7 @@ impl Actor {
         attempt: RecoveryAttempt,
         stage: RecoveryStage,
     ) -> Result<(), EngineError> {
-        if attempt.crashes >= ALONE_FROM {
+        if attempt.crashes >= self.parts.settings.alone_from() {
             self.parts.store.note_recovery(key, unit, stage).await?;
         }
         Ok(())

@@ -310,7 +310,7 @@ fn mutated(dice: &mut Dice, text: String) -> String {
 }
 
 /// How deep an expression is nested in what looks like a template.
-const NESTING: usize = 400;
+const NESTING: usize = 20_000;
 
 /// Text of every kind, now and then long.
 pub fn text(dice: &mut Dice) -> String {
