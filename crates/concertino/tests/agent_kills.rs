@@ -27,7 +27,10 @@ use protocol::{ToolState, UiMessage};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use testkit::upstream::{Act, Script, Upstream};
-use tokio::{task::block_in_place, time::sleep};
+use tokio::{
+    task::block_in_place,
+    time::{sleep, timeout},
+};
 
 /// No tree takes longer, however often the server is killed in it, unless it is stuck.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -149,6 +152,7 @@ async fn killed_in_the_middle_of_a_tree_finished_branches_are_kept_and_the_rest_
             assert!(began.elapsed() < PATIENCE, "{chat} does not come to its end");
             sleep(Duration::from_millis(dice.between(5, 250))).await;
             if left > 0 && killed < kills {
+                has_begun(&process, &root).await;
                 block_in_place(|| process.kill());
                 (killed, left) = (killed + 1, left - 1);
                 let now = stored(&process.database());
@@ -192,6 +196,17 @@ async fn killed_in_the_middle_of_a_tree_finished_branches_are_kept_and_the_rest_
     // How much a kill meets depends on the machine; over many it is enough of both.
     let enough = if kills >= 50 { 2 * kept >= kills && 2 * cut >= kills } else { kept + cut > 0 };
     assert!(enough, "too little was at work: {kept} kept, {cut} cut");
+}
+
+/// Waits until a sub-agent of this tree is stored: on a busy machine that may take longer than the moment of a kill.
+async fn has_begun(process: &Process, root: &str) {
+    let begun = async {
+        while !stored(&process.database()).keys().any(|task| name(task).split('.').next() == Some(root)) {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    // A tree of a single agent has none.
+    timeout(Duration::from_secs(2), begun).await.unwrap_or_default();
 }
 
 /// Of what the model was asked since then, nothing was for an agent that had finished.
