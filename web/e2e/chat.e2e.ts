@@ -222,7 +222,7 @@ describe('a chat', () => {
   })
 
   it('gives a message back when its file cannot be sent, with everything in it', async () => {
-    const page = await stage.page()
+    const page = await stage.page({}, /status of 422/)
     await page.goto(stage.url)
     await page.locator('input[type=file]').setInputFiles([{ name: 'sound.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('ID3\u0003\0\0\0\0\0\u0000TSSE', 'latin1') }])
     await write(page, 'listen to this')

@@ -1,4 +1,3 @@
-import { APICallError } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { ApiProblem } from '../api/problem'
 import { someAgent } from '../agents/agents.fixture'
@@ -55,11 +54,9 @@ describe('a conversation', () => {
   it('tells its troubles apart', () => {
     expect(troubleOf(new Error('the model failed')).kind).toBe('stream')
     expect(troubleOf(Object.assign(new Error('x'), { name: 'AI_JSONParseError' })).kind).toBe('parse')
-    const answer = (code: string) =>
-      new APICallError({ message: 'no', url: '/api/chat', requestBodyValues: {}, statusCode: 422, responseHeaders: { 'x-error-code': code } })
-    expect(isRefusedFile(answer('unsupported_attachment'))).toBe(true)
+    expect(troubleOf(new ApiProblem('invalid_message', 400, 'no')).kind).toBe('request')
     expect(isRefusedFile(new ApiProblem('unsupported_attachment', 422, 'no'))).toBe(true)
-    expect(isRefusedFile(answer('invalid_message'))).toBe(false)
+    expect(isRefusedFile(new ApiProblem('invalid_message', 400, 'no'))).toBe(false)
   })
 })
 

@@ -1,6 +1,7 @@
 // The chat route, through the package's own transport. The server owns the history, so only the newest message goes out.
 
 import { DefaultChatTransport } from 'ai'
+import { problemOf } from '../api/problem'
 import type { ChatMessage } from './message-types'
 
 /** What goes with every message; read when it is sent. */
@@ -23,9 +24,10 @@ export function makeTransport(choices: () => Choices): DefaultChatTransport<Chat
   })
 }
 
-/** The plain fetch: the package tells a lost connection by the browser's own error. */
+/** The plain fetch: the package tells a lost connection by the browser's own error. A refusal keeps its code, which the package would drop. */
 const watchedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init)
   if (response.status === 401) window.dispatchEvent(new Event('concertino:signed-out'))
+  if (!response.ok) throw await problemOf(response)
   return response
 }

@@ -1,6 +1,5 @@
 // What went wrong with a chat, in the kinds a person must tell apart.
 
-import { APICallError } from 'ai'
 import { ApiProblem } from '../api/problem'
 
 export interface Trouble {
@@ -11,14 +10,11 @@ export interface Trouble {
 
 /** Whether a message was refused because of its files: nothing was stored, and the person can change it and send it again. */
 export function isRefusedFile(error: unknown): boolean {
-  if (error instanceof ApiProblem) return error.code === 'unsupported_attachment'
-  return APICallError.isInstance(error) && error.responseHeaders?.['x-error-code'] === 'unsupported_attachment'
+  return error instanceof ApiProblem && error.code === 'unsupported_attachment'
 }
 
 export function troubleOf(error: Error): Trouble {
-  if (APICallError.isInstance(error)) {
-    return { kind: 'request', text: error.responseBody || error.message }
-  }
+  if (error instanceof ApiProblem) return { kind: 'request', text: error.message }
   if (/^AI_(?:TypeValidation|JSONParse|UIMessageStream|NoSuchTool|InvalidResponseData)/.test(error.name) || error instanceof SyntaxError) {
     return { kind: 'parse', text: error.message.slice(0, 300) }
   }

@@ -69,6 +69,7 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
   /** The new message that is on its way to the server. */
   const sent = useRef<{ text: string; files: FileUIPart[] } | undefined>(undefined)
   const refused = useRef<() => void>(() => undefined)
+  const wasRefused = useRef(false)
 
   const chat = useChat<ChatMessage>({
     id,
@@ -79,10 +80,13 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
     onData: (part) => lanes.accept(part),
     onFinish: ({ isDisconnect, isAbort }) => {
       if (isDisconnect) lost.current()
-      else if (!isAbort) settled.current()
+      // After a refusal nothing is stored that could be asked for.
+      else if (!isAbort && !wasRefused.current) settled.current()
+      wasRefused.current = false
     },
     onError: (error) => {
-      if (isRefusedFile(error)) refused.current()
+      wasRefused.current = isRefusedFile(error)
+      if (wasRefused.current) refused.current()
     },
   })
   const { messages, setMessages, status, error, sendMessage, regenerate, resumeStream, clearError, addToolApprovalResponse } = chat
