@@ -44,7 +44,7 @@ impl DataDir {
         self.open_store(config, finding)
     }
 
-    /// The same for whoever holds the lock.
+    /// Opens the database for a process that holds the lock of the folder: a damaged write-ahead log may be mended.
     pub(crate) fn store_locked(&self, config: &Config) -> Result<SqliteStore> {
         let finding = self.check_log_now()?;
         self.open_store(config, finding)

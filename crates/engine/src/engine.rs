@@ -78,7 +78,7 @@ impl Default for EngineSettings {
 }
 
 impl EngineSettings {
-    /// A run that was active in so many crashes in a row is taken up alone: the next one would end it.
+    /// A run that was active in so many crashes in a row is resumed alone: the next crash would end it.
     pub(crate) fn alone_from(&self) -> u32 {
         self.max_crashes.saturating_sub(1).max(1)
     }
@@ -112,7 +112,7 @@ pub(crate) struct Parts {
     pub(crate) sessions: Registry,
     pub(crate) tasks: TaskTracker,
     pub(crate) door: Door,
-    /// Runs that were active in several crashes are taken up one after another.
+    /// Runs that were active in several crashes are resumed one after another.
     pub(crate) recovering: Arc<Semaphore>,
     pub(crate) open_streams: Arc<OpenStreams>,
     /// No new work is taken.

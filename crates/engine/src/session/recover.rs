@@ -1,8 +1,8 @@
-//! What the last process left behind is taken up again, and never for ever (ADR 20).
+//! Resumes what was active when the last process ended, and ends a run that keeps crashing the process (ADR 20).
 //!
 //! The store counts in how many crashes in a row a run was active. The count is on disk before anything of the run is
-//! read, since reading it may be what ends the process. A run with few crashes is taken up at once. One that the next
-//! crash would end is taken up while no other such run is, so that the crash tells which of them it was. At
+//! read, since reading it may be what ends the process. A run with few crashes is resumed at once. One that the next
+//! crash would end is resumed while no other such run is, so that the crash shows which of them caused it. At
 //! `max_crashes` (3) it is ended as failed, and its message says why. A queued message that begins is counted in the same way.
 //! The count is dropped when the run has ended or paused, when it was active for [`PROVEN`] in a process that lives,
 //! and when the process was asked to end.
@@ -35,7 +35,7 @@ use crate::{
 
 /// A run that was active in so many crashes in a row is ended, unless a setting says otherwise.
 pub(crate) const MAX_CRASHES: u32 = 3;
-/// How long a run is taken up alone before the next one is.
+/// How long a run is active alone before the next one is resumed.
 const ALONE: Duration = Duration::from_secs(5);
 /// A run that was active for so long in one process has nothing to do with the crashes before.
 const PROVEN: Duration = Duration::from_secs(60);
@@ -52,7 +52,7 @@ pub(super) fn crashed_text(crashes: u32) -> String {
 }
 
 impl Actor {
-    /// Takes up what is left of the session: its active run, or else the queued messages.
+    /// Resumes the session's active run, or else its queued messages.
     pub(super) async fn recover(&mut self) -> Result<(), EngineError> {
         if self.live.is_some() {
             return Ok(());
@@ -82,7 +82,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Waits until no other run is taken up alone, if this one must be.
+    /// Waits until no other run is being resumed alone, if this one must be.
     async fn alone(&self, attempt: RecoveryAttempt) -> Result<Option<OwnedSemaphorePermit>, EngineError> {
         if attempt.crashes < self.parts.settings.alone_from() {
             return Ok(None);
@@ -110,7 +110,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Drops the crashes of the run that was taken up, once it has shown that it is innocent.
+    /// Drops the crash count of the resumed run once it has ended, paused or been active long enough.
     fn watch_over(&self, key: SessionKey, unit: MessageId, alone: Option<OwnedSemaphorePermit>) {
         let Some(live) = &self.live else { return };
         let mut visible = live.log.watch();
