@@ -88,10 +88,11 @@ pub(super) fn report(manifest: &Manifest, place: &Path, done: &str, as_json: boo
         return Ok(());
     }
     println!(
-        "{done} {}: {} chats, {} files, {bytes} bytes, verified.",
+        "{done} {}. Chats: {}, files: {}, bytes: {bytes}; {}.",
         place.display(),
         manifest.sessions,
-        manifest.files.len()
+        manifest.files.len(),
+        if manifest.problems.is_empty() { "verified" } else { "not everything could be verified" }
     );
     for problem in &manifest.problems {
         eprintln!("damaged: {problem}");

@@ -67,9 +67,9 @@ fn database(data: &DataDir) -> Result<bool> {
         Ok(verified) => {
             problems.extend(verified.problems);
             println!(
-                "database: {} chats, {}",
-                verified.sessions,
-                if problems.is_empty() { "sound" } else { "damaged" }
+                "database: {} (chats: {})",
+                if problems.is_empty() { "sound" } else { "damaged" },
+                verified.sessions
             );
         }
         Err(error) => {
