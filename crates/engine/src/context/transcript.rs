@@ -62,7 +62,7 @@ fn asked(content: &UserContent, limit: usize) -> Option<String> {
         }
         UserContent::Facts(_) => return None,
         UserContent::Text(text) => format!("Person: {}", block(text, SAID * limit)),
-        UserContent::Attached(text) => format!("Person: (a file) {}", block(text, limit)),
+        UserContent::Attached(text) => format!("File of the person: {}", block(text, limit)),
         UserContent::File { media_type, filename, .. } => {
             format!("Person: (a file: {}, {media_type})", filename.as_deref().unwrap_or("without a name"))
         }
