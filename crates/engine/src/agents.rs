@@ -5,12 +5,13 @@ pub mod definition;
 pub mod draft;
 pub mod file;
 pub mod groups;
-pub(crate) mod kit;
+pub(crate) mod loop_tools;
 pub mod prompt;
 pub mod registry;
 pub mod template;
 mod template_language;
 pub(crate) mod template_threads;
+pub(crate) mod tool_set;
 pub mod workspace_tools;
 
 pub use definition::AgentDefinition;

@@ -17,7 +17,7 @@ use models::{UserContent, attached::named_only};
 use protocol::{Part, PlantedPart};
 
 use self::kind::Kind;
-use crate::context::measure;
+use crate::token_estimate;
 
 pub(crate) use refuse::refusal;
 
@@ -69,7 +69,7 @@ pub(crate) fn read<'a>(files: impl IntoIterator<Item = Sent<'a>>, bound: Option<
     let wanted: Vec<u64> = files
         .iter()
         .map(|(_, kind)| match kind {
-            Kind::Text(decoded) => measure::of_text_up_to(&decoded.text, EACH),
+            Kind::Text(decoded) => token_estimate::of_text_up_to(&decoded.text, EACH),
             _ => 0,
         })
         .collect();

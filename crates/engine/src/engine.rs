@@ -1,4 +1,14 @@
-//! The handle: what surfaces may ask of the engine. Step 2 hands over here.
+//! The handle: what surfaces may ask of the engine. It wires the services, the registry of sessions and the runner.
+
+mod access;
+mod approvals;
+mod artifacts;
+mod compact;
+mod definitions;
+mod shelf;
+mod sub_chat;
+mod title;
+mod usage;
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,82 +19,39 @@ use models::{
 use protocol::{
     Clock, IdSource, MessageId, MessageRef, Seq, SessionId, Timestamp, ToolSpec, UiMessage, WorkspaceId,
     wire::{
-        chat::Profile,
         rest::{SessionInfo, SessionList, SessionStatus},
         usage::UsageReport,
     },
 };
 use serde::Serialize;
 use store::{RunStatus, SessionKey, SessionRecord, Store, StoreError, StoreHealth};
-use tokio::sync::{Semaphore, oneshot};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tools::Limits;
+use tokio::sync::oneshot;
+
+pub use access::{Credential, OpenStream, Principal};
+pub use compact::CompactOutcome;
+pub use definitions::{AgentChange, Defined};
+pub use usage::{UsageRequest, report as report_usage};
 
 use crate::{
     EngineError,
-    access::OpenStreams,
-    agents::{AgentRegistry, WorkspaceTools, kit::Kits, template_threads::TemplateThreads},
-    context::{cache::Histories, texts::Texts},
-    door::Door,
-    hooks::Hooks,
-    run::{compact::ContextSettings, tree::TreeLimits},
+    agents::{AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
+    mailbox::answer::Reply,
+    run::launch::AgentRunner,
+    services::{Agents, Caches, Services, Tasks},
     session::{
-        actor::{Command, Reply, Stopped},
-        flush::Flusher,
+        actor::{Command, Stopped},
         following::Following,
-        recover::MAX_CRASHES,
-        registry::{Registry, SessionLoad},
+        registry::{SessionLoad, SessionRegistry},
         request::SendRequest,
-        subscribe::Viewer,
+        viewer::Viewer,
     },
-    transcript::Mirror,
-    usage::{self, UsageRequest},
+    session_name::SessionName,
+    session_title,
+    settings::EngineSettings,
 };
+use access::OpenStreams;
 
-#[derive(Clone, Debug)]
-pub struct EngineSettings {
-    pub profile: Profile,
-    pub tool_limits: Limits,
-    /// How many sub-agents of a session work and wait at the same time.
-    pub sub_agents: TreeLimits,
-    /// Called around every agent's loop, in this order.
-    pub hooks: Hooks,
-    /// When a conversation that becomes long is compacted.
-    pub context: ContextSettings,
-    /// Whether a chat is named by its model after the first answer.
-    pub auto_title: bool,
-    /// A run that was active in so many crashes in a row is ended.
-    pub max_crashes: u32,
-    /// What the agents of a workspace may use, where that is limited.
-    pub workspace_tools: WorkspaceTools,
-    /// Told of every session that changed, so that it can keep a folder of it.
-    pub mirror: Option<Arc<Mirror>>,
-}
-
-impl Default for EngineSettings {
-    fn default() -> Self {
-        Self {
-            profile: Profile::default(),
-            tool_limits: Limits::default(),
-            sub_agents: TreeLimits::default(),
-            hooks: Hooks::default(),
-            context: ContextSettings::default(),
-            auto_title: false,
-            max_crashes: MAX_CRASHES,
-            workspace_tools: WorkspaceTools::default(),
-            mirror: None,
-        }
-    }
-}
-
-impl EngineSettings {
-    /// A run that was active in so many crashes in a row is resumed alone: the next crash would end it.
-    pub(crate) fn alone_from(&self) -> u32 {
-        self.max_crashes.saturating_sub(1).max(1)
-    }
-}
-
-/// What the engine is made of; everything that differs between production and tests.
+/// What the engine is made of: everything that differs between production and tests.
 pub struct EngineParts {
     pub store: Arc<dyn Store>,
     pub catalog: Arc<Catalog>,
@@ -94,46 +61,10 @@ pub struct EngineParts {
     pub settings: EngineSettings,
 }
 
-/// The parts as the sessions share them.
-pub(crate) struct Parts {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) catalog: Arc<Catalog>,
-    pub(crate) tools: tools::Registry,
-    pub(crate) tool_specs: Arc<[ToolSpec]>,
-    pub(crate) agents: Arc<AgentRegistry>,
-    pub(crate) kits: Kits,
-    pub(crate) template_threads: TemplateThreads,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) ids: Arc<dyn IdSource>,
-    pub(crate) settings: EngineSettings,
-    pub(crate) flusher: Arc<Flusher>,
-    pub(crate) histories: Histories,
-    pub(crate) texts: Texts,
-    pub(crate) sessions: Registry,
-    pub(crate) tasks: TaskTracker,
-    pub(crate) door: Door,
-    /// Runs that were active in several crashes are resumed one after another.
-    pub(crate) recovering: Arc<Semaphore>,
-    pub(crate) open_streams: Arc<OpenStreams>,
-    /// No new work is taken.
-    pub(crate) ending: CancellationToken,
-    /// Parent of every run's token.
-    pub(crate) runs: CancellationToken,
-}
-
-impl Parts {
-    /// Something of this session is other than it was.
-    pub(crate) fn note_change(&self, workspace: &WorkspaceId, session: &SessionId) {
-        if let Some(mirror) = &self.settings.mirror {
-            mirror.note(workspace, session);
-        }
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EngineLoad {
-    /// Sessions of all workspaces that something is going on in.
+    /// Live sessions of all workspaces.
     pub live_sessions: usize,
     pub history_cache_bytes: usize,
     /// Those of the caller's workspace.
@@ -145,95 +76,96 @@ pub struct EngineLoad {
 pub struct HistoryPage {
     /// As JSON, oldest first.
     pub messages: Vec<String>,
-    /// What to ask for next, when there is more.
+    /// The message to ask for the next page before, if there is one.
     pub next_before: Option<MessageId>,
 }
 
 #[derive(Clone)]
 pub struct Engine {
-    pub(crate) parts: Arc<Parts>,
+    pub(crate) services: Arc<Services>,
+    sessions: Arc<SessionRegistry>,
+    open_streams: Arc<OpenStreams>,
+    tool_specs: Arc<[ToolSpec]>,
 }
 
 impl Engine {
     pub fn new(parts: EngineParts) -> Self {
-        let tool = |name: &str| parts.tools.get(name).map(|tool| tool.spec().clone());
-        let tool_specs = parts.tools.names().filter_map(tool).collect();
+        let EngineParts { store, catalog, tools, clock, ids, settings } = parts;
+        let tool_specs =
+            tools.names().filter_map(|name| tools.get(name).map(|tool| tool.spec().clone())).collect();
+        let registry = Arc::new(AgentRegistry::new(tools.names(), settings.workspace_tools.clone()));
         let agents =
-            Arc::new(AgentRegistry::new(parts.tools.names(), parts.settings.workspace_tools.clone()));
-        let parts = Arc::new(Parts {
-            store: parts.store,
-            catalog: parts.catalog,
-            tools: parts.tools,
-            tool_specs,
+            Agents { registry, tool_sets: ToolSets::default(), template_threads: TemplateThreads::default() };
+        let services = Arc::new(Services {
+            store,
+            catalog,
+            tools,
             agents,
-            kits: Kits::default(),
-            template_threads: TemplateThreads::default(),
-            clock: parts.clock,
-            ids: parts.ids,
-            settings: parts.settings,
-            flusher: Arc::default(),
-            door: Door::default(),
-            recovering: Arc::new(Semaphore::new(1)),
-            open_streams: Arc::default(),
-            histories: Histories::default(),
-            texts: Texts::default(),
-            sessions: Registry::default(),
-            tasks: TaskTracker::new(),
-            ending: CancellationToken::new(),
-            runs: CancellationToken::new(),
+            clock,
+            ids,
+            settings,
+            caches: Caches::default(),
+            tasks: Tasks::default(),
         });
-        let flusher = Arc::clone(&parts.flusher);
-        let end = parts.ending.clone();
-        parts.tasks.spawn(async move { flusher.run(end).await });
-        let streams = Arc::clone(&parts.open_streams);
-        let (store, clock) = (Arc::downgrade(&parts.store), Arc::clone(&parts.clock));
-        let end = parts.ending.clone();
-        parts.tasks.spawn(async move { streams.watch(store, clock, end).await });
-        Self { parts }
+        let runner = Arc::new(AgentRunner::new(Arc::clone(&services)));
+        let sessions = SessionRegistry::new(Arc::clone(&services), runner);
+        let engine = Self { services, sessions, open_streams: Arc::default(), tool_specs };
+        engine.spawn_background_tasks();
+        engine
+    }
+
+    /// Stores deltas of all sessions, and ends the open streams of revoked credentials, until the server shuts down.
+    fn spawn_background_tasks(&self) {
+        let tasks = &self.services.tasks;
+        let (flusher, end) = (Arc::clone(&tasks.flusher), tasks.shutdown.clone());
+        tasks.tracker.spawn(async move { flusher.run(end).await });
+        let (streams, end) = (Arc::clone(&self.open_streams), tasks.shutdown.clone());
+        let (store, clock) = (Arc::downgrade(&self.services.store), Arc::clone(&self.services.clock));
+        tasks.tracker.spawn(async move { streams.watch(store, clock, end).await });
     }
 
     /// Whether the store can write, and what is damaged in it.
     pub async fn store_health(&self) -> StoreHealth {
-        self.parts.store.health().await
+        self.services.store.health().await
     }
 
     /// Resumes the runs that were active when the last process ended, and the messages that were queued; returns how many
     /// runs. A run that was active in several crashes in a row is ended instead (`session/recover.rs`).
     pub async fn recover(&self) -> Result<usize, EngineError> {
-        self.parts.store.begin_recovery(self.parts.settings.alone_from()).await?;
-        let running = self.parts.store.running().await?;
+        self.services.store.begin_recovery(self.services.settings.alone_from()).await?;
+        let running = self.services.store.running().await?;
         let count = running.len();
         let mut keys: Vec<_> = running.into_iter().map(|(key, _)| key).collect();
-        for key in self.parts.store.sessions_with_queue().await? {
+        for key in self.services.store.sessions_with_queue().await? {
             if !keys.contains(&key) {
                 keys.push(key);
             }
         }
         for key in keys {
-            match self.parts.store.session_by_key(key).await {
+            match self.services.store.session_by_key(key).await {
                 Ok(Some(record)) => {
-                    self.parts.sessions.tell(&self.parts, (record.workspace, record.id), Command::Recover)?;
+                    self.sessions.send(SessionName::new(record.workspace, record.id), Command::Recover)?;
                 }
                 Ok(None) => {}
-                // One that cannot be read does not keep the others.
+                // One unreadable session must not keep the others from being resumed.
                 Err(error @ StoreError::Corrupt(_)) => {
                     tracing::error!(%error, chat = key.0, "an unfinished chat cannot be read");
                 }
                 Err(error) => return Err(error.into()),
             }
         }
-        let store = Arc::clone(&self.parts.store);
-        self.parts.tasks.spawn(async move {
+        let store = Arc::clone(&self.services.store);
+        self.services.tasks.tracker.spawn(async move {
             match store.sweep_files().await {
                 Ok(0) => {}
-                Ok(files) => tracing::info!(files, "files that nobody refers to were removed"),
-                Err(error) => tracing::warn!(%error, "files that nobody refers to could not be removed"),
+                Ok(files) => tracing::info!(files, "unreferenced files were removed"),
+                Err(error) => tracing::warn!(%error, "unreferenced files could not be removed"),
             }
         });
         Ok(count)
     }
 
-    /// A message, an edit, a retry or answers; gives the stream of what comes of it, now or when its turn comes.
+    /// Sends a message, an edit, a retry or answers. Returns the stream of the answer, now or when its run begins.
     pub async fn send(&self, request: SendRequest) -> Result<Following, EngineError> {
         if self.sub_chat(&request.workspace, &request.session).await?.is_some() {
             return Err(EngineError::InvalidMessage(
@@ -245,11 +177,11 @@ impl Engine {
         if let Some(titling) = self.titling(&request).await? {
             return Ok(titling);
         }
-        let name = (request.workspace.clone(), request.session.clone());
-        self.ask(name.0, name.1, |reply| Command::Send { request: Box::new(request), reply }).await
+        let (workspace, session) = (request.workspace.clone(), request.session.clone());
+        self.ask(workspace, session, |reply| Command::Send { request: Box::new(request), reply }).await
     }
 
-    /// The stream of the run that is on: from the beginning of its message, or after an event the client has.
+    /// Follows the active run: from the beginning of its message, or after an event that the client has.
     pub async fn watch(
         &self,
         workspace: WorkspaceId,
@@ -257,13 +189,13 @@ impl Engine {
         after: Option<Seq>,
     ) -> Result<Option<Viewer>, EngineError> {
         if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
-            return self.watch_frame(workspace, owner, frame, after).await;
+            return self.watch_sub_agent(workspace, owner, frame, after).await;
         }
         self.ask(workspace, session, |reply| Command::Watch { after, reply }).await
     }
 
-    /// Ends the run and takes back what waits, or only what `at` names: a message that waits, or the run that
-    /// answers it. Returns when the run has ended. A sub-agent's chat ends that agent alone.
+    /// Stops the run and withdraws queued messages, or only what `at` names: a queued message, or the run that answers it.
+    /// Returns when the run has ended. For a sub-agent's chat, stops that sub-agent alone.
     pub async fn stop(
         &self,
         workspace: WorkspaceId,
@@ -271,24 +203,24 @@ impl Engine {
         at: Option<MessageId>,
     ) -> Result<Stopped, EngineError> {
         if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
-            let stopped = self.stop_frame(workspace, owner, frame).await?;
+            let stopped = self.stop_sub_agent(workspace, owner, frame).await?;
             return Ok(if stopped { Stopped::Cancelled } else { Stopped::Idle });
         }
         self.ask(workspace, session, |reply| Command::Stop { at, reply }).await
     }
 
-    /// The messages that wait behind the run, the first first.
+    /// The messages that are queued behind the run, in queue order.
     pub async fn queue(
         &self,
         workspace: &WorkspaceId,
         session: &SessionId,
     ) -> Result<Vec<UiMessage>, EngineError> {
         let record = self.record(workspace, session).await?;
-        let queued = self.parts.store.queued(record.key).await?;
+        let queued = self.services.store.queued(record.key).await?;
         Ok(queued.into_iter().map(|queued| queued.message).collect())
     }
 
-    /// Makes the branch through this message (its newest revision unless named) the active one; gives its leaf.
+    /// Makes the branch through this message the active one, by default through its newest revision; returns its leaf.
     pub async fn choose_branch(
         &self,
         workspace: WorkspaceId,
@@ -299,8 +231,8 @@ impl Engine {
         self.ask(workspace, session, |reply| Command::Branch { at, revision, reply }).await
     }
 
-    /// A page of the active branch as JSON messages, oldest first: those before `before`, else the newest. The
-    /// message of a run in progress is left out.
+    /// A page of the active branch as JSON messages, oldest first: those before `before`, else the newest. The message of
+    /// an active run is left out.
     pub async fn history(
         &self,
         workspace: &WorkspaceId,
@@ -314,13 +246,13 @@ impl Engine {
         let record = self.record(workspace, session).await?;
         let leaf = match before {
             Some(id) => {
-                let message = self.parts.store.message(record.key, id).await?;
+                let message = self.services.store.message(record.key, id).await?;
                 message.ok_or_else(|| EngineError::MessageNotFound(id.clone()))?.parent
             }
             None => self.visible_leaf(&record).await?,
         };
         let branch = match leaf {
-            Some(leaf) => self.parts.store.branch(record.key, &leaf, limit).await?,
+            Some(leaf) => self.services.store.branch(record.key, &leaf, limit).await?,
             None => Vec::new(),
         };
         let first = branch.first().filter(|first| first.parent.is_some());
@@ -330,10 +262,10 @@ impl Engine {
 
     async fn visible_leaf(&self, record: &SessionRecord) -> Result<Option<MessageRef>, EngineError> {
         if let Some((id, RunStatus::Running)) = &record.last_run
-            && let Some(run) = self.parts.store.run_of_message(record.key, id).await?
+            && let Some(run) = self.services.store.run_of_message(record.key, id).await?
         {
-            // While a run goes on after a pause, the message as it was at the pause is all there is to show.
-            let paused = self.parts.store.message(record.key, &run.message).await?;
+            // While a resumed run is active, the message is shown as it was when it parked.
+            let paused = self.services.store.message(record.key, &run.message).await?;
             return Ok(Some(paused.map_or(run.answers, |message| message.reference)));
         }
         Ok(record.active_leaf.clone())
@@ -345,7 +277,7 @@ impl Engine {
         session: &SessionId,
     ) -> Result<SessionInfo, EngineError> {
         let record = self.record(workspace, session).await?;
-        let pinned = !self.parts.store.pinned(&[record.key]).await?.is_empty();
+        let pinned = !self.services.store.pinned(&[record.key]).await?.is_empty();
         Ok(info(record, pinned))
     }
 
@@ -356,7 +288,7 @@ impl Engine {
         limit: u32,
     ) -> Result<SessionList, EngineError> {
         let before = cursor.map(parse_cursor).transpose()?;
-        let page = self.parts.store.sessions(workspace, before, limit).await?;
+        let page = self.services.store.sessions(workspace, before, limit).await?;
         let next_cursor = page
             .sessions
             .last()
@@ -371,64 +303,64 @@ impl Engine {
         session: &SessionId,
         title: Option<String>,
     ) -> Result<SessionInfo, EngineError> {
-        let given = title.map(|title| crate::title::given(&title)).transpose();
+        let given = title.map(|title| session_title::validate(&title)).transpose();
         let title =
             given.map_err(|wrong| EngineError::InvalidMessage(format!("The title {wrong}.")))?.flatten();
         let record = self.record(workspace, session).await?;
-        self.parts.store.rename_session(record.key, title).await?;
-        self.parts.note_change(workspace, session);
+        self.services.store.rename_session(record.key, title).await?;
+        self.services.note_change(workspace, session);
         self.session(workspace, session).await
     }
 
-    /// Stops what runs and removes everything of the session.
+    /// Stops the session's run and deletes everything of the session.
     pub async fn delete(&self, workspace: WorkspaceId, session: SessionId) -> Result<(), EngineError> {
         self.ask(workspace, session, |reply| Command::Delete { reply }).await
     }
 
-    /// What model calls of the workspace used and cost.
+    /// What the model calls of the workspace used and cost.
     pub async fn usage(
         &self,
         workspace: &WorkspaceId,
         request: UsageRequest,
     ) -> Result<UsageReport, EngineError> {
-        usage::report(&*self.parts.store, workspace, request).await
+        usage::report(&*self.services.store, workspace, request).await
     }
 
-    /// The model that answers when nobody chose one, for the landing page.
+    /// The default model, for the landing page.
     pub fn model_name(&self) -> String {
-        self.parts.catalog.default_model().name
+        self.services.catalog.default_model().name
     }
 
     /// The models that can be chosen.
     pub fn models(&self, filter: &Filter<'_>) -> ModelList {
-        self.parts.catalog.list(filter)
+        self.services.catalog.list(filter)
     }
 
     /// The agents a person can talk to and delegate to.
     pub fn agents(&self) -> &Arc<AgentRegistry> {
-        &self.parts.agents
+        &self.services.agents.registry
     }
 
     pub fn tool_specs(&self) -> &[ToolSpec] {
-        &self.parts.tool_specs
+        &self.tool_specs
     }
 
     /// What the engine holds in memory, for the diagnostics route.
     pub fn load(&self, workspace: &WorkspaceId) -> EngineLoad {
-        let (live_sessions, sessions) = self.parts.sessions.look(workspace);
-        EngineLoad { live_sessions, history_cache_bytes: self.parts.histories.bytes(), sessions }
+        let (live_sessions, sessions) = self.sessions.load(workspace);
+        EngineLoad { live_sessions, history_cache_bytes: self.services.caches.histories.bytes(), sessions }
     }
 
-    /// Takes no new work, gives runs the grace period, and leaves the rest to be taken up by the next process.
+    /// Accepts no new work and waits for runs until the grace period is over; the next process resumes the others.
     pub async fn shut_down(&self, grace: Duration) {
-        self.parts.ending.cancel();
-        self.parts.tasks.close();
-        if tokio::time::timeout(grace, self.parts.tasks.wait()).await.is_err() {
-            tracing::info!("runs that are still active will be taken up at the next start");
+        self.services.tasks.shutdown.cancel();
+        self.services.tasks.tracker.close();
+        if tokio::time::timeout(grace, self.services.tasks.tracker.wait()).await.is_err() {
+            tracing::info!("runs that are still active will be resumed at the next start");
         }
-        // Otherwise the next process would take this end for a crash of the runs that are still active.
-        if let Err(error) = self.parts.store.note_clean_end().await {
-            tracing::warn!(%error, "it could not be stored that the server was asked to end");
+        // Otherwise the next process would count this as a crash of the runs that are still active.
+        if let Err(error) = self.services.store.note_clean_end().await {
+            tracing::warn!(%error, "the orderly shutdown could not be recorded");
         }
     }
 
@@ -437,10 +369,10 @@ impl Engine {
         workspace: &WorkspaceId,
         session: &SessionId,
     ) -> Result<SessionRecord, EngineError> {
-        let record = self.parts.store.session(workspace, session).await?;
+        let record = self.services.store.session(workspace, session).await?;
         let record = record.ok_or(EngineError::SessionNotFound)?;
         if record.unsettled {
-            self.parts.store.settle_planted(record.key).await?;
+            self.services.store.settle_planted(record.key).await?;
         }
         Ok(record)
     }
@@ -452,7 +384,7 @@ impl Engine {
         command: impl FnOnce(Reply<T>) -> Command,
     ) -> Result<T, EngineError> {
         let (reply, answer) = oneshot::channel();
-        self.parts.sessions.tell(&self.parts, (workspace, session), command(reply))?;
+        self.sessions.send(SessionName::new(workspace, session), command(reply))?;
         answer.await.map_err(|_| EngineError::ShuttingDown)?
     }
 }

@@ -1,43 +1,42 @@
 //! The only crate that decides: one actor per live session, the agent loop, approvals, branches.
 //!
-//! The path of a chat request goes through `engine.rs` (the handle) → `session/actor.rs` (one run at a time, else
-//! busy) → `run/lifecycle.rs` (exactly one end) → `run/drive.rs` with `run/turn.rs` (the loop) →
-//! `run/call_model.rs`, `run/call_tools.rs` → `session/log.rs` (number, store, tell).
+//! From top to bottom: `engine` (the handle) → `run` (the agent loop) → `session` (one owner per session) → `log` and
+//! `mailbox` → `services`, `context`, `agents` and the small modules below them. No module imports from one above it
+//! (`cargo xtask lint` checks this).
 
-pub mod access;
+mod admission;
 pub mod agents;
-mod approvals;
-mod artifacts;
 mod attachments;
-mod compact;
 mod context;
-mod definitions;
-mod door;
 mod engine;
 mod error;
 pub mod hooks;
+mod log;
+mod mailbox;
+mod model_choice;
 mod run;
+mod services;
 mod session;
-mod shelf;
-mod sub_chat;
+mod session_name;
+mod session_title;
+mod settings;
 mod system;
-mod title;
+mod token_estimate;
 pub mod transcript;
-mod usage;
 
-pub use access::{Credential, OpenStream, Principal};
-pub use compact::CompactOutcome;
-pub use definitions::{AgentChange, Defined};
-pub use engine::{Engine, EngineLoad, EngineParts, EngineSettings, HistoryPage};
+pub use engine::{
+    AgentChange, CompactOutcome, Credential, Defined, Engine, EngineLoad, EngineParts, HistoryPage,
+    OpenStream, Principal, UsageRequest, report_usage,
+};
 pub use error::EngineError;
+pub use mailbox::answer::Decision;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
-pub use run::{compact::ContextSettings, tree::TreeLimits};
 pub use session::{
     actor::Stopped,
     following::Following,
     registry::SessionLoad,
-    request::{ApprovalAnswer, ClientOutput, Decision, SendKind, SendRequest, Submit},
-    subscribe::{ViewError, Viewer},
+    request::{ApprovalAnswer, ClientOutput, SendKind, SendRequest, Submit},
+    viewer::{ViewError, Viewer},
 };
+pub use settings::{ContextSettings, EngineSettings, SubAgentLimits};
 pub use system::{RandomIds, SystemClock};
-pub use usage::{UsageRequest, report as report_usage};

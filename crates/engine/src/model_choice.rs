@@ -1,6 +1,5 @@
-//! Which model a run asks: what its request names, what the session chose before, the agent's, else the default.
-//!
-//! The choice is made once, when the run begins or goes on, and held for all its steps.
+//! Chooses the model of a run: the one its request names, else the one the session chose before, else the agent's, else
+//! the default. The choice is made once, when the run starts or is resumed, and holds for all its steps.
 
 use std::{
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
@@ -13,7 +12,7 @@ use protocol::RunOptions;
 
 use crate::{
     agents::{AgentDefinition, ModelChoice},
-    session::registry::SessionName,
+    session_name::SessionName,
 };
 
 /// `session` decides whose turn it is when calls must wait for a provider.
@@ -39,10 +38,10 @@ fn lane(session: &SessionName) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(session)
 }
 
-/// Stands in for a model that is gone when a run goes on: the run ends with the reason instead of staying for ever.
-pub(crate) struct Gone(pub(crate) ChoiceError);
+/// Replaces a model that is gone when a run is resumed: the run ends with the reason instead of staying unfinished.
+pub(crate) struct UnavailableModel(pub(crate) ChoiceError);
 
-impl Model for Gone {
+impl Model for UnavailableModel {
     fn name(&self) -> &str {
         "none"
     }

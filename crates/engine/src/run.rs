@@ -1,32 +1,18 @@
-//! One run: a user turn being worked on, from the message to its one end.
+//! Runs: one user turn each, from the message to its one end.
+//!
+//! - `launch.rs` starts, resumes and ends runs for `session/`; `restore.rs` rebuilds them from the log.
+//! - `agent_loop/` is the loop: `turn.rs` decides (pure), `driver.rs` performs.
+//! - `model_call/` calls models, `tool_calls/` calls tools, `delegation/` runs sub-agents, each with the same loop.
+//! - `frame.rs` is one agent at work: the events that it writes and the message that they fold to.
 
-pub(crate) mod accept;
-pub(crate) mod ask_again;
-mod attend;
-pub(crate) mod background;
-pub(crate) mod bill;
-pub(crate) mod budget;
-pub(crate) mod call_model;
-pub(crate) mod call_tools;
-pub(crate) mod choose_model;
-pub(crate) mod command;
-pub(crate) mod compact;
-pub(crate) mod delegate;
-pub(crate) mod drive;
+pub(crate) mod agent_log;
+pub(crate) mod agent_loop;
+pub(crate) mod context;
+pub(crate) mod delegation;
+pub(crate) mod end;
+mod end_from_tables;
 pub(crate) mod frame;
-pub(crate) mod grants;
-pub(crate) mod heard;
-pub(crate) mod hub;
-pub(crate) mod inline;
-pub(crate) mod lifecycle;
-pub(crate) mod mail;
-pub(crate) mod order;
-pub(crate) mod post;
-pub(crate) mod raise;
-pub(crate) mod report;
-pub(crate) mod resume;
-pub(crate) mod schema;
-pub(crate) mod stuck;
-mod summarise;
-pub(crate) mod tree;
-pub(crate) mod turn;
+pub(crate) mod launch;
+pub(crate) mod model_call;
+pub(crate) mod restore;
+pub(crate) mod tool_calls;

@@ -1,20 +1,23 @@
-//! A session: its log, its one owner task, its readers.
+//! A session: its one owner, its readers, its queue and its recovery.
+//!
+//! `actor.rs` owns a live session and decides what each command does. It starts, resumes and ends runs through
+//! `runner.rs`, a trait that `run/` implements: nothing in this folder depends on `run/`.
 
 pub(crate) mod actor;
 mod admit;
 mod answer;
-mod begin;
-mod below;
-pub(crate) mod flush;
 pub mod following;
-mod frames;
-pub(crate) mod log;
-mod merge;
+pub(crate) mod grants;
+pub(crate) mod live_run;
+pub(crate) mod log_end;
 mod queue;
 pub(crate) mod recover;
-mod recover_rows;
 pub(crate) mod registry;
 pub mod request;
+pub(crate) mod runner;
+mod start;
+mod sub_agent_view;
+mod sub_agents;
 mod submit;
-pub mod subscribe;
+pub mod viewer;
 mod watch;

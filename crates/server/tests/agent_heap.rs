@@ -19,7 +19,7 @@ use std::{
 
 use cap::Cap;
 use cast::{define_with, here, sub};
-use engine::{TreeLimits, agents::AgentDefinition};
+use engine::{SubAgentLimits, agents::AgentDefinition};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use testkit::{
@@ -147,7 +147,7 @@ fn results(request: &ModelRequest) -> usize {
 }
 
 async fn start(model: &Talkative) -> TestApp {
-    let limits = TreeLimits { running: agents(), queued: 0 };
+    let limits = SubAgentLimits { running: agents(), queued: 0 };
     let app = TestApp::builder().model(model.clone()).sub_agents(limits).start().await;
     let mut main = AgentDefinition::bare(AgentKind::Main, "general", "main");
     main.tools = vec!["*".to_owned()];

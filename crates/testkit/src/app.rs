@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::Router;
-use engine::{Engine, EngineParts, EngineSettings, TreeLimits};
+use engine::{Engine, EngineParts, EngineSettings, SubAgentLimits};
 use models::{Catalog, Model, Scripted, scripted::Reply};
 use protocol::{Clock, LogEntry, PrincipalId, SessionId, WorkspaceId, wire::chat::Profile};
 use server::{Auth, Resources, ServerSettings, ServerState};
@@ -122,7 +122,7 @@ impl Builder {
     }
 
     #[must_use]
-    pub fn sub_agents(mut self, limits: TreeLimits) -> Self {
+    pub fn sub_agents(mut self, limits: SubAgentLimits) -> Self {
         self.setup.engine.sub_agents = limits;
         self
     }

@@ -3,20 +3,21 @@
 use std::borrow::Cow;
 
 use super::frame::grouped;
-use crate::context::measure;
+use crate::token_estimate;
 
 /// What the line in the middle costs.
 const NOTICE: u64 = 20;
 
 /// The text, or its first two thirds and its last third of `tokens`.
 pub(super) fn cut(text: &str, tokens: u64) -> Cow<'_, str> {
-    if measure::first_beyond(text.char_indices(), tokens).is_none() {
+    if token_estimate::first_beyond(text.char_indices(), tokens).is_none() {
         return text.into();
     }
     let room = tokens.saturating_sub(NOTICE);
     let tail_room = room / 3;
-    let head = measure::first_beyond(text.char_indices(), room - tail_room).map_or(text.len(), |(at, _)| at);
-    let tail = measure::first_beyond(text.char_indices().rev(), tail_room)
+    let head =
+        token_estimate::first_beyond(text.char_indices(), room - tail_room).map_or(text.len(), |(at, _)| at);
+    let tail = token_estimate::first_beyond(text.char_indices().rev(), tail_room)
         .map_or(0, |(at, character)| at + character.len_utf8())
         .max(head);
     let head_line = text[..head].rfind('\n').map(|at| at + 1);
@@ -80,7 +81,7 @@ mod tests {
             match short.split_once("[… ") {
                 None => prop_assert_eq!(&*short, &text),
                 Some((head, rest)) => {
-                    prop_assert!(measure::of_text(&short) <= tokens.max(NOTICE) + 1, "{}", short);
+                    prop_assert!(token_estimate::of_text(&short) <= tokens.max(NOTICE) + 1, "{}", short);
                     let (_, tail) = rest.split_once(" omitted …]\n").unwrap();
                     prop_assert!(text.starts_with(head.trim_end_matches('\n')) && text.ends_with(tail));
                 }

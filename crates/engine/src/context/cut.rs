@@ -6,8 +6,8 @@ use models::ModelMessage;
 use super::{
     compaction::Cut,
     conversation::{Conversation, Mark},
-    measure,
 };
+use crate::token_estimate;
 
 /// How full a window may be before it is compacted, how full before something must be done at all, and what of it the
 /// newest messages may take afterwards: percent.
@@ -50,7 +50,7 @@ impl Room {
 /// How much of the window the next call would take. Counted where a provider has counted, estimated behind that.
 pub(crate) fn expected(conversation: &Conversation, fixed: u64) -> u64 {
     let of = |from: usize| {
-        conversation.messages()[from..].iter().map(|message| measure::of_message(message)).sum::<u64>()
+        conversation.messages()[from..].iter().map(|message| token_estimate::of_message(message)).sum::<u64>()
     };
     match conversation.measured() {
         Some(measured) => measured.tokens + of(measured.up_to),
@@ -143,7 +143,7 @@ pub(crate) fn plan(conversation: &Conversation, room: &Room, keep: Keep) -> Opti
 /// What each message takes: the estimate, brought in line with what the provider counted for all of them together.
 fn sizes(conversation: &Conversation, room: &Room) -> Vec<u64> {
     let mut sizes: Vec<u64> =
-        conversation.messages().iter().map(|message| measure::of_message(message)).collect();
+        conversation.messages().iter().map(|message| token_estimate::of_message(message)).collect();
     if let Some(measured) = conversation.measured() {
         let estimated = room.fixed + sizes.iter().take(measured.up_to).sum::<u64>();
         let percent = (measured.tokens.saturating_mul(100) / estimated.max(1)).clamp(50, 300);

@@ -9,10 +9,10 @@ use protocol::{
 };
 use serde_json::{Value, json};
 
-use crate::{
-    attachments::{self, Sent},
-    run::frame::RAISED_CALLS,
-};
+use crate::attachments::{self, Sent};
+
+/// The metadata field of a message that lists which of its calls are copies of sub-agents' approvals.
+pub(crate) const RAISED_CALLS: &str = "raisedCalls";
 
 /// The `data-<name>` part that holds what a person said to an agent at work.
 pub(crate) const STEERING: &str = "steering";

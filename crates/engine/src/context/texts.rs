@@ -1,4 +1,4 @@
-//! Texts that many sessions have in common are in memory once: above all the system prompts, which are long.
+//! SharedTexts that many sessions have in common are in memory once: above all the system prompts, which are long.
 //!
 //! Bounded in number and in bytes: what a client puts into a prompt may be long and different each time.
 
@@ -11,7 +11,7 @@ const MOST: usize = 256;
 const MOST_BYTES: usize = 4 << 20;
 
 #[derive(Default)]
-pub(crate) struct Texts {
+pub(crate) struct SharedTexts {
     known: Mutex<Known>,
 }
 
@@ -21,7 +21,7 @@ struct Known {
     bytes: usize,
 }
 
-impl Texts {
+impl SharedTexts {
     /// The one copy of this text.
     pub(crate) fn share(&self, text: String) -> Arc<str> {
         let mut known = self.known.lock();
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_same_text_is_kept_once_and_forgotten_when_nobody_needs_it() {
-        let texts = Texts::default();
+        let texts = SharedTexts::default();
         let (one, two) = (texts.share("a".to_owned()), texts.share("a".to_owned()));
         assert!(Arc::ptr_eq(&one, &two));
         drop((one, two));
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn long_texts_that_nobody_needs_do_not_stay() {
-        let texts = Texts::default();
+        let texts = SharedTexts::default();
         for n in 0..64 {
             let long = format!("{n} {}", "x".repeat(MOST_BYTES / 4));
             assert_eq!(&*texts.share(long.clone()), long);

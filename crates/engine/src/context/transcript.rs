@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use models::{AssistantContent, ModelMessage, UserContent};
 
-use super::{
-    compaction::{is_summary, summary_in},
-    measure,
-};
+use super::compaction::{is_summary, summary_in};
+use crate::token_estimate;
 
 /// How much of one thing is shown, in characters, until all of it fits.
 const LEVELS: [usize; 4] = [2_000, 800, 300, 120];
@@ -91,7 +89,7 @@ fn packed(blocks: Vec<String>, tokens: u64) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut room = 0;
     for block in blocks {
-        let size = measure::of_text(&block) + 1;
+        let size = token_estimate::of_text(&block) + 1;
         match pieces.last_mut() {
             Some(piece) if size <= room => {
                 piece.push_str("\n\n");

@@ -13,10 +13,7 @@ use protocol::{
 };
 
 use crate::{
-    EngineError,
-    engine::Engine,
-    run::grants,
-    session::{actor::Command, request::Decision},
+    Engine, EngineError, mailbox::answer::Decision, run::tool_calls::approval, session::actor::Command,
 };
 
 /// Questions that one "always" answers at once; more than a person can look at.
@@ -25,7 +22,7 @@ const MOST_COVERED: u32 = 200;
 impl Engine {
     /// Every question of the workspace that nobody has answered yet.
     pub async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<ApprovalList, EngineError> {
-        let waiting = self.parts.store.waiting(workspace, limit).await?;
+        let waiting = self.services.store.waiting(workspace, limit).await?;
         let approvals = waiting
             .into_iter()
             .map(|one| WaitingApproval {
@@ -81,7 +78,7 @@ impl Engine {
         session: &SessionId,
         grant: &Grant,
     ) -> Result<(), EngineError> {
-        let waiting = self.parts.store.waiting(workspace, MOST_COVERED).await?;
+        let waiting = self.services.store.waiting(workspace, MOST_COVERED).await?;
         for other in waiting.into_iter().filter(|other| other.session == *session) {
             let other = other.interaction;
             if self.question(&other).and_then(|question| question.always).as_ref() != Some(grant) {
@@ -110,7 +107,7 @@ impl Engine {
             })
             .filter(|input| !same(input, &asked.input));
         if let Some(input) = &input {
-            let Some(tool) = self.parts.tools.get(&asked.tool) else {
+            let Some(tool) = self.services.tools.get(&asked.tool) else {
                 return refuse(format!("There is no tool named {} any more.", asked.tool));
             };
             if let Err(error) = Arc::clone(&tool).prepare(input) {
@@ -120,7 +117,7 @@ impl Engine {
         }
         let grant = if always {
             let runs = input.as_ref().unwrap_or(&asked.input);
-            let question = grants::question(&self.parts.tools, &asked.tool, runs);
+            let question = approval::question(&self.services.tools, &asked.tool, runs);
             match question.and_then(|question| question.always) {
                 Some(grant) => Some(grant),
                 None => {
@@ -136,7 +133,7 @@ impl Engine {
     }
 
     fn question(&self, asked: &Interaction) -> Option<Question> {
-        grants::question(&self.parts.tools, &asked.tool, &asked.input)
+        approval::question(&self.services.tools, &asked.tool, &asked.input)
     }
 
     async fn interaction(
@@ -144,7 +141,7 @@ impl Engine {
         workspace: &WorkspaceId,
         approval: &ApprovalId,
     ) -> Result<(SessionId, Interaction), EngineError> {
-        let found = self.parts.store.interaction(workspace, approval).await?;
+        let found = self.services.store.interaction(workspace, approval).await?;
         found.ok_or(EngineError::ApprovalNotFound)
     }
 }

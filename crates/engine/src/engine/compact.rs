@@ -29,7 +29,7 @@ impl Engine {
         instructions: &str,
     ) -> Result<CompactOutcome, EngineError> {
         let key = self.record(&workspace, &session).await?.key;
-        let id = self.parts.ids.message();
+        let id = self.services.ids.message();
         let text = format!("/compact {instructions}").trim_end().to_owned();
         let message = UiMessage {
             id: id.clone(),
@@ -44,9 +44,9 @@ impl Engine {
         while let Some(frames) = following.next().await {
             frames.map_err(broken_off)?;
         }
-        let run = self.parts.store.run_answering(key, &MessageRef::first(id.clone())).await?;
+        let run = self.services.store.run_answering(key, &MessageRef::first(id.clone())).await?;
         let answer: MessageId = run.ok_or(EngineError::SessionNotFound)?.message;
-        let stored = self.parts.store.message(key, &answer).await?;
+        let stored = self.services.store.message(key, &answer).await?;
         let message = stored.ok_or(EngineError::MessageNotFound(answer))?.message()?;
         let part = message.parts.iter().rev().find(|part| Compaction::of(part).is_some());
         let compacted = part.is_some_and(|part| Compaction::in_force(part).is_some());

@@ -38,7 +38,7 @@ pub enum Defined {
 impl Engine {
     /// Reads what the workspaces have defined; to be called before the first message.
     pub async fn load_agents(&self) -> Result<(), EngineError> {
-        for workspace in self.parts.store.workspaces_with_definitions().await? {
+        for workspace in self.services.store.workspaces_with_definitions().await? {
             self.read_agents(&workspace).await?;
         }
         Ok(())
@@ -46,9 +46,10 @@ impl Engine {
 
     /// All agents of a workspace, whatever their source.
     pub fn list_agents(&self, workspace: &WorkspaceId) -> AgentList {
-        let agents = self.parts.agents.list(workspace);
+        let agents = self.services.agents.registry.list(workspace);
         let nameable = |tool: &str| {
-            self.parts.tools.get(tool).is_some() && self.parts.settings.workspace_tools.allow(workspace, tool)
+            self.services.tools.get(tool).is_some()
+                && self.services.settings.workspace_tools.allow(workspace, tool)
         };
         let groups = groups::GROUPS.iter().map(|(name, tools)| CapabilityGroup {
             name: (*name).to_owned(),
@@ -64,7 +65,7 @@ impl Engine {
 
     /// One agent, by the id of its definition or by its name.
     pub fn show_one_agent(&self, workspace: &WorkspaceId, named: &str) -> Result<AgentInfo, EngineError> {
-        let listed = self.parts.agents.list(workspace);
+        let listed = self.services.agents.registry.list(workspace);
         let by_id = |one: &&Listed| one.agent.id.as_ref().is_some_and(|id| id.as_str() == named);
         let found = listed.iter().find(by_id).or_else(|| {
             let exact = listed.iter().find(|one| one.agent.name == named);
@@ -82,7 +83,7 @@ impl Engine {
     ) -> (AgentFields, AgentCheck) {
         let Draft { fields, problems } = draft::whole(body);
         let known = |own: &&std::sync::Arc<AgentDefinition>| own.name == fields.name;
-        let own = self.parts.agents.own(workspace);
+        let own = self.services.agents.registry.own(workspace);
         let id = own.iter().find(known).and_then(|own| own.id.clone());
         let checked = self.checked(workspace, source, id.as_ref(), &fields, problems).await;
         (fields, checked)
@@ -96,7 +97,7 @@ impl Engine {
     ) -> Result<Defined, EngineError> {
         let draft = draft::whole(body);
         if let Some(id) = &id
-            && let Some(stored) = self.parts.store.definition(workspace, id).await?
+            && let Some(stored) = self.services.store.definition(workspace, id).await?
         {
             // The same request again: its answer was lost.
             self.read_agents(workspace).await?;
@@ -107,16 +108,16 @@ impl Engine {
             };
         }
         let fields = self.accept(workspace, None, draft).await?;
-        let now = self.parts.clock.now();
+        let now = self.services.clock.now();
         let record = DefinitionRecord {
             workspace: workspace.clone(),
-            id: id.unwrap_or_else(|| self.parts.ids.agent()),
+            id: id.unwrap_or_else(|| self.services.ids.agent()),
             version: 1,
             created_at: now,
             updated_at: now,
             fields,
         };
-        let written = self.parts.store.add_definition(record.clone()).await;
+        let written = self.services.store.add_definition(record.clone()).await;
         self.settle(workspace, &record, written).await?;
         Ok(Defined::New(Box::new(self.show_record(workspace, record))))
     }
@@ -146,11 +147,11 @@ impl Engine {
         let fields = self.accept(workspace, Some(&stored.id), draft).await?;
         let record = DefinitionRecord {
             version: version.saturating_add(1),
-            updated_at: self.parts.clock.now(),
+            updated_at: self.services.clock.now(),
             fields,
             ..stored
         };
-        let written = self.parts.store.change_definition(record.clone(), version).await;
+        let written = self.services.store.change_definition(record.clone(), version).await;
         self.settle(workspace, &record, written).await?;
         Ok(self.show_record(workspace, record))
     }
@@ -166,7 +167,7 @@ impl Engine {
         if version.is_some_and(|version| version != stored.version) {
             return Err(EngineError::AgentChanged(Box::new(self.show_record(workspace, stored))));
         }
-        let written = self.parts.store.remove_definition(workspace, &stored.id, stored.version).await;
+        let written = self.services.store.remove_definition(workspace, &stored.id, stored.version).await;
         self.settle(workspace, &stored, written).await
     }
 
@@ -191,10 +192,10 @@ impl Engine {
     }
 
     async fn read_agents(&self, workspace: &WorkspaceId) -> Result<(), EngineError> {
-        let ticket = self.parts.agents.ticket();
-        let records = self.parts.store.definitions(workspace).await?;
+        let ticket = self.services.agents.registry.ticket();
+        let records = self.services.store.definitions(workspace).await?;
         let agents = records.into_iter().map(AgentDefinition::from_record).collect();
-        self.parts.agents.set_read(workspace, ticket, agents);
+        self.services.agents.registry.set_read(workspace, ticket, agents);
         Ok(())
     }
 
@@ -203,7 +204,7 @@ impl Engine {
         let Some(id) = info.id else {
             return Err(EngineError::AgentReadOnly(info.fields.name));
         };
-        self.parts.store.definition(workspace, &id).await?.ok_or(EngineError::AgentNotFound)
+        self.services.store.definition(workspace, &id).await?.ok_or(EngineError::AgentNotFound)
     }
 
     /// Somebody else was first: with this definition, or with its name.
@@ -213,7 +214,7 @@ impl Engine {
         record: &DefinitionRecord,
     ) -> Result<EngineError, EngineError> {
         self.read_agents(workspace).await?;
-        let stored = self.parts.store.definition(workspace, &record.id).await?;
+        let stored = self.services.store.definition(workspace, &record.id).await?;
         Ok(match stored {
             Some(stored) if stored.version >= record.version => {
                 EngineError::AgentChanged(Box::new(self.show_record(workspace, stored)))
@@ -239,7 +240,7 @@ impl Engine {
     ) -> Result<AgentFields, EngineError> {
         let source = AgentSource::Database;
         let mut checked = self.checked(workspace, source, id, &draft.fields, draft.problems).await;
-        let count = self.parts.agents.own(workspace).len();
+        let count = self.services.agents.registry.own(workspace).len();
         if id.is_none() && count >= MOST_DEFINITIONS {
             checked.problems.push(FieldProblem {
                 path: String::new(),
@@ -266,8 +267,8 @@ impl Engine {
         unread: Vec<FieldProblem>,
     ) -> AgentCheck {
         let (engine, workspace, id, fields) = (self.clone(), workspace.clone(), id.cloned(), fields.clone());
-        let checked = self.parts.template_threads.run(move || {
-            let listed = engine.parts.agents.list(&workspace);
+        let checked = self.services.agents.template_threads.run(move || {
+            let listed = engine.services.agents.registry.list(&workspace);
             engine.checker(&workspace, &listed, source, id.as_ref()).check(&fields)
         });
         let failed = || AgentCheck {
@@ -290,13 +291,13 @@ impl Engine {
         source: AgentSource,
         id: Option<&'a AgentId>,
     ) -> Checker<'a> {
-        let (agents, catalog) = (&*self.parts.agents, &*self.parts.catalog);
+        let (agents, catalog) = (&*self.services.agents.registry, &*self.services.catalog);
         Checker { agents, listed, catalog, workspace, id, source }
     }
 
     fn show_record(&self, workspace: &WorkspaceId, record: DefinitionRecord) -> AgentInfo {
         let agent = std::sync::Arc::new(AgentDefinition::from_record(record));
-        let all = self.parts.agents.list(workspace);
+        let all = self.services.agents.registry.list(workspace);
         let listed = all.iter().find(|one| one.agent.id == agent.id);
         let unavailable = listed.and_then(|listed| listed.unavailable.clone());
         self.show_agent(workspace, &all, &Listed { agent, unavailable })
@@ -309,7 +310,7 @@ impl Engine {
         let own_model = || {
             let name = agent.model.as_ref()?.name();
             let wanted = models::Wanted { id: Some(&name), ..models::Wanted::default() };
-            self.parts.catalog.resolve(&wanted, 0).err().map(|error| error.to_string())
+            self.services.catalog.resolve(&wanted, 0).err().map(|error| error.to_string())
         };
         let reason = match (&one.unavailable, agent.enabled) {
             (Some(reason), _) => Some(reason.clone()),
@@ -327,7 +328,7 @@ impl Engine {
             source: agent.source,
             agent_type: agent.agent_type(),
             workspace_id: agent.workspace.clone(),
-            effective_tools: self.parts.agents.tools_of(workspace, agent),
+            effective_tools: self.services.agents.registry.tools_of(workspace, agent),
             version: agent.version,
             created_at: agent.created_at,
             updated_at: agent.updated_at,

@@ -7,10 +7,8 @@ use protocol::{
 };
 use store::SessionRecord;
 
-use crate::{
-    EngineError,
-    engine::{Engine, info},
-};
+use super::info;
+use crate::{Engine, EngineError};
 
 impl Engine {
     pub async fn search(
@@ -19,12 +17,12 @@ impl Engine {
         text: &str,
         limit: u32,
     ) -> Result<SessionList, EngineError> {
-        let found = self.parts.store.search_sessions(workspace, text, limit).await?;
+        let found = self.services.store.search_sessions(workspace, text, limit).await?;
         Ok(SessionList { sessions: self.infos(found).await?, next_cursor: None })
     }
 
     pub async fn pinned(&self, workspace: &WorkspaceId, limit: u32) -> Result<SessionList, EngineError> {
-        let pinned = self.parts.store.pinned_sessions(workspace, limit).await?;
+        let pinned = self.services.store.pinned_sessions(workspace, limit).await?;
         let sessions = pinned.into_iter().map(|record| info(record, true)).collect();
         Ok(SessionList { sessions, next_cursor: None })
     }
@@ -36,9 +34,9 @@ impl Engine {
         pinned: bool,
     ) -> Result<(), EngineError> {
         let record = self.record(workspace, session).await?;
-        let at = pinned.then(|| self.parts.clock.now());
-        self.parts.store.pin_session(record.key, at).await?;
-        self.parts.note_change(workspace, session);
+        let at = pinned.then(|| self.services.clock.now());
+        self.services.store.pin_session(record.key, at).await?;
+        self.services.note_change(workspace, session);
         Ok(())
     }
 
@@ -50,7 +48,7 @@ impl Engine {
     ) -> Result<BranchList, EngineError> {
         let record = self.record(workspace, session).await?;
         let Some(leaf) = &record.active_leaf else { return Ok(BranchList { branches: Vec::new() }) };
-        let points = self.parts.store.branch_points(record.key, leaf).await?;
+        let points = self.services.store.branch_points(record.key, leaf).await?;
         let branches = points
             .into_iter()
             .filter_map(|point| {
@@ -68,7 +66,7 @@ impl Engine {
 
     pub(crate) async fn infos(&self, records: Vec<SessionRecord>) -> Result<Vec<SessionInfo>, EngineError> {
         let keys: Vec<_> = records.iter().map(|record| record.key).collect();
-        let pinned = self.parts.store.pinned(&keys).await?;
+        let pinned = self.services.store.pinned(&keys).await?;
         Ok(records
             .into_iter()
             .map(|record| {

@@ -24,27 +24,27 @@ impl Engine {
         if !may_be_sub(chat) {
             return Ok(None);
         }
-        Ok(self.parts.store.frame_of_chat(workspace, chat).await?)
+        Ok(self.services.store.frame_of_chat(workspace, chat).await?)
     }
 
-    pub(crate) async fn watch_frame(
+    pub(crate) async fn watch_sub_agent(
         &self,
         workspace: WorkspaceId,
         session: SessionId,
         frame: FrameRecord,
         after: Option<Seq>,
     ) -> Result<Option<Viewer>, EngineError> {
-        self.ask(workspace, session, |reply| Command::WatchFrame { frame: Box::new(frame), after, reply })
+        self.ask(workspace, session, |reply| Command::WatchSubAgent { frame: Box::new(frame), after, reply })
             .await
     }
 
-    pub(crate) async fn stop_frame(
+    pub(crate) async fn stop_sub_agent(
         &self,
         workspace: WorkspaceId,
         session: SessionId,
         frame: FrameRecord,
     ) -> Result<bool, EngineError> {
-        self.ask(workspace, session, |reply| Command::StopFrame { frame: Box::new(frame), reply }).await
+        self.ask(workspace, session, |reply| Command::StopSubAgent { frame: Box::new(frame), reply }).await
     }
 
     /// Says something to the agent at work in this chat, the main one or a sub-agent; it reads it before its next step.
@@ -77,7 +77,7 @@ impl Engine {
         if frame.status != FrameStatus::Running
             && let Some(body) = &frame.body
         {
-            let frames = self.parts.store.frames_of_runs(key, vec![frame.root.clone()]).await?;
+            let frames = self.services.store.frames_of_runs(key, vec![frame.root.clone()]).await?;
             messages.push(with_sub_agents(body, &frames)?);
         }
         Ok(messages)
@@ -90,7 +90,7 @@ impl Engine {
         branch: Vec<MessageRecord>,
     ) -> Result<Vec<String>, EngineError> {
         let roots = branch.iter().map(|message| message.reference.id.clone()).collect();
-        let frames = self.parts.store.frames_of_runs(key, roots).await?;
+        let frames = self.services.store.frames_of_runs(key, roots).await?;
         let show = |message: MessageRecord| {
             if frames.iter().any(|frame| frame.root == message.reference.id) {
                 with_sub_agents(&message.body, &frames)

@@ -1,5 +1,7 @@
-//! Deltas reach disk within a tenth of a second, those of many sessions together. Sessions that began at the same
-//! moment are spread over the time there is: stored all at once, they would hold up everybody's next words.
+//! Stores deltas within a tenth of a second, those of many sessions together.
+//!
+//! Sessions that began at the same moment are spread over that time: storing all of them at once would delay the next
+//! deltas of every session.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,10 +10,10 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::log::SessionLog;
+use super::session_log::SessionLog;
 
-const TURNS: usize = 8;
-const TURN: Duration = Duration::from_millis(10);
+const SLOTS: usize = 8;
+const SLOT: Duration = Duration::from_millis(10);
 
 #[derive(Default)]
 pub(crate) struct Flusher {
@@ -19,16 +21,16 @@ pub(crate) struct Flusher {
     woken: Notify,
 }
 
-/// Who is stored in which of the next turns.
+/// A timer wheel: which logs are flushed in which of the next time slots.
 #[derive(Default)]
 struct Wheel {
-    turns: [Vec<Arc<SessionLog>>; TURNS],
+    slots: [Vec<Arc<SessionLog>>; SLOTS],
     next: usize,
 }
 
 impl Flusher {
-    /// This session has deltas that are not on disk.
-    pub(crate) fn remember(&self, log: &Arc<SessionLog>) {
+    /// Schedules a log that has unstored deltas.
+    pub(super) fn add(&self, log: &Arc<SessionLog>) {
         if log.mark_dirty() && self.wheel.lock().add(Arc::clone(log)) {
             self.woken.notify_one();
         }
@@ -45,8 +47,8 @@ impl Flusher {
                 }
             }
             loop {
-                tokio::time::sleep(TURN).await;
-                let Some(due) = self.wheel.lock().turn() else { break };
+                tokio::time::sleep(SLOT).await;
+                let Some(due) = self.wheel.lock().advance() else { break };
                 self.flush(due).await;
             }
         }
@@ -56,9 +58,9 @@ impl Flusher {
         let results = join_all(due.iter().map(|log| log.flush(false))).await;
         for (log, result) in due.iter().zip(results) {
             if let Err(error) = result {
-                tracing::error!(%error, "deltas could not be stored; they stay in memory until the next try");
+                tracing::error!(%error, "deltas could not be stored; they stay in memory until the next attempt");
                 if !log.is_broken() {
-                    self.remember(log);
+                    self.add(log);
                 }
             }
         }
@@ -66,27 +68,27 @@ impl Flusher {
 }
 
 impl Wheel {
-    /// Goes where fewest are, as late as that allows; `true` for the first.
+    /// Adds a log to the latest of the emptiest slots; returns `true` if the wheel was empty.
     fn add(&mut self, log: Arc<SessionLog>) -> bool {
-        let first = self.turns.iter().all(Vec::is_empty);
-        let turns = (0..TURNS).map(|ahead| (self.next + ahead) % TURNS);
-        if let Some(place) = turns.rev().min_by_key(|place| self.turns[*place].len()) {
-            self.turns[place].push(log);
+        let first = self.slots.iter().all(Vec::is_empty);
+        let slots = (0..SLOTS).map(|ahead| (self.next + ahead) % SLOTS);
+        if let Some(place) = slots.rev().min_by_key(|place| self.slots[*place].len()) {
+            self.slots[place].push(log);
         }
         first
     }
 
-    /// Those whose turn it is; `None` when nobody waits.
-    fn turn(&mut self) -> Option<Vec<Arc<SessionLog>>> {
-        if self.turns.iter().all(Vec::is_empty) {
+    /// Takes the logs of the next slot; `None` if the wheel is empty.
+    fn advance(&mut self) -> Option<Vec<Arc<SessionLog>>> {
+        if self.slots.iter().all(Vec::is_empty) {
             return None;
         }
-        let due = std::mem::take(&mut self.turns[self.next]);
-        self.next = (self.next + 1) % TURNS;
+        let due = std::mem::take(&mut self.slots[self.next]);
+        self.next = (self.next + 1) % SLOTS;
         Some(due)
     }
 
     fn all(&mut self) -> Vec<Arc<SessionLog>> {
-        self.turns.iter_mut().flat_map(std::mem::take).collect()
+        self.slots.iter_mut().flat_map(std::mem::take).collect()
     }
 }

@@ -1,8 +1,8 @@
-//! Adjacent deltas of one segment, or of one tool input, as one: for replays and for readers that are behind.
+//! Joins adjacent deltas of one segment or of one tool input, for replays and for readers that are behind.
 
 use protocol::{SessionEvent, event::LogEntry};
 
-pub(super) fn merged(entries: Vec<LogEntry>) -> Vec<LogEntry> {
+pub(crate) fn merged(entries: Vec<LogEntry>) -> Vec<LogEntry> {
     let mut out: Vec<LogEntry> = Vec::with_capacity(entries.len());
     for entry in entries {
         if let Some(before) = out.last_mut()
@@ -16,8 +16,8 @@ pub(super) fn merged(entries: Vec<LogEntry>) -> Vec<LogEntry> {
     out
 }
 
-/// Whether `next` goes on where `before` ended.
-pub(super) fn continues(before: &SessionEvent, next: &SessionEvent) -> bool {
+/// Whether `next` continues the segment or tool input of `before`.
+pub(crate) fn continues(before: &SessionEvent, next: &SessionEvent) -> bool {
     match (before, next) {
         (
             SessionEvent::SegmentDelta { message, segment, .. },
@@ -38,11 +38,11 @@ fn length(event: &SessionEvent) -> usize {
     }
 }
 
-/// What is longer gets no more: a reader takes a long text in pieces.
+/// A joined delta grows no longer than this, so that a reader receives a long text in pieces.
 const LONGEST: usize = 32 * 1024;
 
-/// Adds `next` to `before`, if it goes on there and there is room.
-pub(super) fn join(before: &mut SessionEvent, next: &SessionEvent) -> bool {
+/// Appends `next` to `before` if it continues it and there is room; returns whether it did.
+pub(crate) fn join(before: &mut SessionEvent, next: &SessionEvent) -> bool {
     if !continues(before, next) || length(before) >= LONGEST {
         return false;
     }

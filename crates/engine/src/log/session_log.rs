@@ -1,9 +1,10 @@
-//! Number, store, tell: the only place where events are written. Step 8 of a chat request.
+//! Numbers, stores and publishes events: the only place where events are written.
 //!
-//! - A boundary event is on disk before any reader can see it; `visible` moves only after the store has answered.
+//! - A boundary event is stored before any reader can see it; `visible` moves only after the store has answered.
 //! - Deltas are visible at once; the flusher stores them within a tenth of a second.
-//! - Numbers are never reused: no event is told above the stored high-water mark.
-//! - Each event is serialised once; all readers share the bytes. What is stored and beyond the bound leaves memory.
+//! - Numbers are never reused: no event is published above the stored high-water mark.
+//! - Each event is serialised once; all readers share the bytes. Stored events beyond the memory bound are dropped from
+//!   memory and read from the store again.
 
 use std::{
     collections::VecDeque,
@@ -26,30 +27,29 @@ use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError}
 use tokio::sync::watch;
 
 use super::{
-    flush::Flusher,
+    flusher::Flusher,
     merge::{continues, join},
 };
-use crate::run::raise::Mirror;
 
-/// What stays in memory for readers that keep up, in bytes of frames.
+/// How many bytes of events stay in memory for readers that keep up.
 const TAIL_BYTES: usize = 256 * 1024;
-/// How many numbers are reserved at once; more are when half of them are used.
+/// How many numbers are reserved at once. The next ones are reserved when half of them are used.
 const RESERVE: Seq = 1 << 16;
-/// A reader that is further behind than this gets neighbouring deltas as one.
+/// A reader that is further behind than this receives neighbouring deltas as one.
 const MERGE_ABOVE: Seq = 32;
-/// How much a reader is handed at once.
+/// How many bytes a reader receives at once, about.
 pub(crate) const BATCH_BYTES: usize = 64 * 1024;
 const RETRIES: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
 
-/// The log of a live session, shared by its writer, its readers and the flusher.
+/// The log of a live session. Its writer, its readers and the flusher share it.
 pub(crate) struct SessionLog {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     profile: Profile,
     state: Mutex<State>,
-    /// Held while events are appended: several agents of a run write, and none may tell what another is still storing.
+    /// Held while events are appended: several agents of a run write, and none may publish what another is still storing.
     appending: tokio::sync::Mutex<()>,
-    /// Held while rows are on their way to the store, so that they arrive in order.
+    /// Held while rows are being stored, so that they are stored in order.
     storing: tokio::sync::Mutex<()>,
     visible: watch::Sender<Visible>,
     flags: Flags,
@@ -58,16 +58,18 @@ pub(crate) struct SessionLog {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Visible {
     pub(crate) seq: Seq,
-    /// Nothing more will come.
+    /// No more events will be appended.
     pub(crate) closed: bool,
 }
 
-/// Whether the flusher knows of deltas that wait, whether storing was given up, and whether the run has parked or
-/// ended.
+/// State that is read without the lock.
 #[derive(Default)]
 struct Flags {
+    /// The flusher has been asked to store deltas of this log.
     dirty: AtomicBool,
+    /// Storing was given up.
     broken: AtomicBool,
+    /// The run has parked or ended.
     over: AtomicBool,
 }
 
@@ -87,8 +89,16 @@ struct State {
 struct TailEntry {
     seq: Seq,
     event: SessionEvent,
-    /// The SSE frame; empty when the chat surface says nothing for this event.
-    frame: Bytes,
+    /// The SSE event; empty if the chat surface has no chunk for this event.
+    sse: Bytes,
+}
+
+/// Which of the appended events must be stored before `append` returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durability {
+    /// All of them, if a boundary event is among them.
+    Boundaries,
+    All,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,16 +108,13 @@ pub(crate) struct Held {
     pub(crate) viewers: usize,
 }
 
-/// What a reader finds after its cursor.
+/// What [`SessionLog::find`] returns to a reader.
 pub(crate) enum Found {
-    Frames {
-        bytes: Vec<u8>,
-        cursor: Seq,
-        ended: bool,
-    },
-    /// It has left memory: read it from the store.
+    /// Serialised events, up to the new cursor.
+    Events { bytes: Vec<u8>, cursor: Seq, ended: bool },
+    /// The next events are no longer in memory: read them from the store.
     Stored,
-    /// The next events are other agents'.
+    /// The next events belong to other messages.
     Others,
 }
 
@@ -157,7 +164,7 @@ impl SessionLog {
         }
     }
 
-    /// What this log holds right now.
+    /// What this log holds in memory.
     pub(crate) fn held(&self) -> Held {
         let state = self.state.lock();
         Held {
@@ -177,18 +184,18 @@ impl SessionLog {
         self.visible.subscribe()
     }
 
-    /// Readers that have seen everything end.
+    /// Ends the readers once they have read everything.
     pub(crate) fn close(&self) {
         self.visible.send_modify(|visible| visible.closed = true);
     }
 
-    /// The store gave up on this log: nothing is told or stored any more, readers are cut off.
+    /// Gives up on this log after the store failed: nothing more is published or stored, and readers are cut off.
     pub(crate) fn break_off(&self) {
         self.flags.broken.store(true, Ordering::Release);
         self.close();
     }
 
-    /// The pause or the end of the run is stored; its task has nothing left to do.
+    /// Whether the pause or the end of the run is stored; its task has nothing left to do then.
     pub(crate) fn is_over(&self) -> bool {
         self.flags.over.load(Ordering::Acquire)
     }
@@ -197,12 +204,12 @@ impl SessionLog {
         self.flags.broken.load(Ordering::Acquire)
     }
 
-    /// Marks that deltas wait; `true` for the first to say so since the last flush.
+    /// Marks the log as having unstored deltas; returns `true` if it was not marked since the last flush.
     pub(crate) fn mark_dirty(&self) -> bool {
         !self.flags.dirty.swap(true, Ordering::AcqRel)
     }
 
-    /// Frames between the cursor and the visible edge, for a reader of one message.
+    /// The SSE events between the cursor and the visible edge, for a reader of one message.
     pub(crate) fn find(&self, cursor: Seq, visible: Seq, message: &MessageId, reading: &Reading) -> Found {
         let state = self.state.lock();
         let first = match state.tail.front() {
@@ -233,20 +240,20 @@ impl SessionLog {
                     }
                     self.write(&mut bytes, at, &joined);
                 }
-                _ => bytes.extend_from_slice(&entry.frame),
+                _ => bytes.extend_from_slice(&entry.sse),
             }
             if ends_stream(&entry.event) {
-                return Found::Frames { bytes, cursor: at, ended: true };
+                return Found::Events { bytes, cursor: at, ended: true };
             }
             if bytes.len() >= BATCH_BYTES {
                 break;
             }
         }
-        Found::Frames { bytes, cursor: at, ended: false }
+        Found::Events { bytes, cursor: at, ended: false }
     }
 
-    /// The events between the cursor and the visible edge, about as many as are handed over at once; `None` when
-    /// they have left memory.
+    /// The events between the cursor and the visible edge, at most about [`BATCH_BYTES`]; `None` if they are no longer in
+    /// memory.
     pub(crate) fn entries(&self, cursor: Seq, visible: Seq) -> Option<Vec<LogEntry>> {
         let at = self.clock.now();
         let state = self.state.lock();
@@ -255,7 +262,7 @@ impl SessionLog {
         let mut bytes = 0;
         let entries = state.tail.iter().skip(skip).take_while(|entry| {
             let room = bytes < BATCH_BYTES;
-            bytes += entry.frame.len() + ENTRY_BYTES;
+            bytes += entry.sse.len() + ENTRY_BYTES;
             room && entry.seq <= visible
         });
         Some(entries.map(|entry| LogEntry { seq: entry.seq, at, event: entry.event.clone() }).collect())
@@ -265,7 +272,7 @@ impl SessionLog {
         self.profile
     }
 
-    /// Writes the frame of an event, if the chat surface says anything for it.
+    /// Writes the SSE event of a log event, if the chat surface has a chunk for it.
     pub(crate) fn write(&self, out: &mut Vec<u8>, seq: Seq, event: &SessionEvent) {
         if let Some(chunk) = chunk_of(event)
             && chunk.is_in(self.profile)
@@ -275,7 +282,7 @@ impl SessionLog {
         }
     }
 
-    /// Stores what waits. The flusher calls this; so does every boundary.
+    /// Stores all events that are not stored yet. The flusher calls this, and every append with a boundary event.
     pub(crate) async fn flush(&self, last_of_run: bool) -> Result<(), StoreError> {
         let _order = self.storing.lock().await;
         if self.is_broken() {
@@ -307,7 +314,7 @@ impl SessionLog {
                 Ok(())
             }
             Err(error) => {
-                // Back where they were, in order, in case the next try goes through.
+                // Put them back in order; the next flush tries again.
                 let Append { rows, messages, .. } = Arc::unwrap_or_clone(append);
                 let mut state = self.state.lock();
                 let newer = std::mem::replace(&mut state.unsaved, rows);
@@ -332,49 +339,77 @@ impl SessionLog {
         self.store.append(Arc::clone(append)).await
     }
 
-    /// Appends what concerns the session itself, beside the run that writes its own events. Readers of messages see
-    /// nothing of it.
-    pub(crate) async fn note(&self, events: Vec<SessionEvent>) -> Result<(), StoreError> {
+    /// Appends events that concern the session itself, such as queued messages, beside the run that writes its own
+    /// events. Readers of messages skip them.
+    pub(crate) async fn append_session_events(&self, events: Vec<SessionEvent>) -> Result<(), StoreError> {
         let pushed = self.push(events, Vec::new());
         self.flush(false).await?;
-        self.tell(pushed.last);
+        self.publish(pushed.last);
         Ok(())
     }
 
-    fn tell(&self, seq: Seq) {
+    /// Appends the events of a run. `messages` are the folded messages of frames that the events park or close.
+    pub(super) async fn append(
+        self: &Arc<Self>,
+        flusher: &Flusher,
+        events: Vec<SessionEvent>,
+        messages: Vec<UiMessage>,
+        durability: Durability,
+    ) -> Result<Seq, StoreError> {
+        if events.is_empty() {
+            return Ok(self.last());
+        }
+        let last_of_run = events
+            .iter()
+            .any(|event| matches!(event, SessionEvent::RunEnded { .. } | SessionEvent::RunParked { .. }));
+        let _turn = self.appending.lock().await;
+        let pushed = self.push(events, messages);
+        if pushed.boundary || durability == Durability::All {
+            self.flush(last_of_run).await?;
+        } else {
+            flusher.add(self);
+        }
+        if last_of_run {
+            self.flags.over.store(true, Ordering::Release);
+        }
+        self.publish(pushed.last);
+        Ok(pushed.last)
+    }
+
+    fn publish(&self, seq: Seq) {
         self.visible.send_modify(|visible| visible.seq = visible.seq.max(seq));
     }
 
     fn push(&self, events: Vec<SessionEvent>, messages: Vec<UiMessage>) -> Pushed {
         let at = self.clock.now();
-        let mut frames = Vec::with_capacity(events.len() * 96);
+        let mut bytes = Vec::with_capacity(events.len() * 96);
         let mut state = self.state.lock();
         state.folded.extend(messages);
         let mut ends = Vec::with_capacity(events.len());
         let mut boundary = false;
         for event in &events {
             state.last += 1;
-            self.write(&mut frames, state.last, event);
-            ends.push(frames.len());
+            self.write(&mut bytes, state.last, event);
+            ends.push(bytes.len());
             boundary |= event.is_boundary();
         }
-        let frames = Bytes::from(frames);
+        let bytes = Bytes::from(bytes);
         let first = state.last + 1 - events.len() as Seq;
         let mut start = 0;
         for (index, (event, end)) in events.into_iter().zip(ends).enumerate() {
             let seq = first + index as Seq;
-            let frame = frames.slice(start..end);
+            let sse = bytes.slice(start..end);
             start = end;
             state.save_later(seq, at, &event);
-            state.tail_bytes += frame.len() + ENTRY_BYTES;
-            state.unsaved_bytes += frame.len();
-            state.tail.push_back(TailEntry { seq, event, frame });
+            state.tail_bytes += sse.len() + ENTRY_BYTES;
+            state.unsaved_bytes += sse.len();
+            state.tail.push_back(TailEntry { seq, event, sse });
         }
         Pushed { last: state.last, boundary: boundary || state.is_full() }
     }
 }
 
-/// What an entry costs beside its frame, about.
+/// Memory of an entry beside its SSE event, about.
 const ENTRY_BYTES: usize = 160;
 
 struct Pushed {
@@ -383,12 +418,12 @@ struct Pushed {
 }
 
 impl State {
-    /// No number is left that may be told, or so much waits that it must be stored before more comes.
+    /// Whether the next events must be stored first: no reserved number is left, or too many events are unstored.
     fn is_full(&self) -> bool {
         self.last > self.high_water || self.unsaved_bytes > TAIL_BYTES
     }
 
-    /// Where the stored mark must go. The end of a run gives back what it reserved and did not use.
+    /// The high-water mark to store, if it must move. The end of a run releases numbers that were reserved and not used.
     fn next_mark(&self, last_of_run: bool) -> Option<Seq> {
         if last_of_run {
             return Some(self.last);
@@ -413,85 +448,7 @@ impl State {
             && self.tail.front().is_some_and(|entry| entry.seq <= self.stored)
             && let Some(entry) = self.tail.pop_front()
         {
-            self.tail_bytes -= entry.frame.len() + ENTRY_BYTES;
+            self.tail_bytes -= entry.sse.len() + ENTRY_BYTES;
         }
-    }
-}
-
-/// The right to append; there is one per session, handed from the actor to the run and back. The sub-agents of a run
-/// share it.
-pub(crate) struct LogWriter {
-    log: Arc<SessionLog>,
-    flusher: Arc<Flusher>,
-    /// Where a sub-agent's questions are shown as well.
-    mirror: Option<Box<Mirror>>,
-}
-
-impl LogWriter {
-    pub(crate) fn new(log: Arc<SessionLog>, flusher: Arc<Flusher>) -> Self {
-        Self { log, flusher, mirror: None }
-    }
-
-    /// The same right, for an agent that works at the same time.
-    pub(crate) fn another(&self) -> Self {
-        Self::new(Arc::clone(&self.log), Arc::clone(&self.flusher))
-    }
-
-    /// The share of a sub-agent.
-    pub(crate) fn shared(&self, mirror: Mirror) -> Self {
-        Self {
-            log: Arc::clone(&self.log),
-            flusher: Arc::clone(&self.flusher),
-            mirror: Some(Box::new(mirror)),
-        }
-    }
-
-    pub(crate) fn log(&self) -> &Arc<SessionLog> {
-        &self.log
-    }
-
-    /// Appends events. `messages` are the folded messages of frames that the events park or close.
-    pub(crate) async fn append(
-        &mut self,
-        events: Vec<SessionEvent>,
-        messages: Vec<UiMessage>,
-    ) -> Result<Seq, StoreError> {
-        self.write(events, messages, false).await
-    }
-
-    /// Appends events that must be on disk before what they announce begins, whatever they are.
-    pub(crate) async fn append_stored(&mut self, events: Vec<SessionEvent>) -> Result<Seq, StoreError> {
-        self.write(events, Vec::new(), true).await
-    }
-
-    async fn write(
-        &mut self,
-        events: Vec<SessionEvent>,
-        messages: Vec<UiMessage>,
-        stored: bool,
-    ) -> Result<Seq, StoreError> {
-        if events.is_empty() {
-            return Ok(self.log.last());
-        }
-        let last_of_run = events
-            .iter()
-            .any(|event| matches!(event, SessionEvent::RunEnded { .. } | SessionEvent::RunParked { .. }));
-        let raised = self.mirror.as_mut().map(|mirror| mirror.of(&events)).unwrap_or_default();
-        let turn = self.log.appending.lock().await;
-        let pushed = self.log.push(events, messages);
-        if pushed.boundary || stored {
-            self.log.flush(last_of_run).await?;
-        } else {
-            self.flusher.remember(&self.log);
-        }
-        if last_of_run {
-            self.log.flags.over.store(true, Ordering::Release);
-        }
-        self.log.tell(pushed.last);
-        drop(turn);
-        if let Some(mirror) = self.mirror.as_ref().filter(|_| !raised.is_empty()) {
-            mirror.send(raised).await;
-        }
-        Ok(pushed.last)
     }
 }

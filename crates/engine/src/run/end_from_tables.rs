@@ -1,5 +1,5 @@
-//! The end of a run whose log must not be folded, from what the tables say of it. Its events stay in the log; its
-//! message keeps what it had at its last pause, and the reason.
+//! Ends a run whose log must not be folded again, from what the tables hold. Its events stay in the log; its message
+//! keeps what it had when it last parked, and says the reason.
 
 use protocol::{
     ErrorCode, FrameEnd, MessageId, Part, Role, RunEnd, SessionEvent, ToolState, UiMessage,
@@ -8,14 +8,14 @@ use protocol::{
 use serde_json::{Map, Value, json};
 use store::{FrameStatus, RunRecord, SessionKey, Store, StoreError};
 
-use super::recover::WHY;
+use super::end::{CRASHED, EndOfRun};
 
-pub(super) async fn ending(
+pub(super) async fn end_from_tables(
     store: &dyn Store,
     key: SessionKey,
     run: &RunRecord,
     text: &str,
-) -> Result<(Vec<SessionEvent>, Vec<UiMessage>), StoreError> {
+) -> Result<EndOfRun, StoreError> {
     let mut events = Vec::new();
     let mut messages = Vec::new();
     for question in store.interactions_of_message(key, &run.message).await? {
@@ -24,7 +24,7 @@ pub(super) async fn ending(
                 message: question.message,
                 approval: question.id,
                 approved: false,
-                reason: Some(WHY.to_owned()),
+                reason: Some(CRASHED.to_owned()),
                 withdrawn: true,
                 raised: false,
             });
@@ -45,7 +45,7 @@ pub(super) async fn ending(
     events.extend(closing(run.message.clone(), metadata, end));
     let (id, message) = (run.id.clone(), run.message.clone());
     events.push(SessionEvent::RunEnded { run: id, message, end: RunEnd::Failed });
-    Ok((events, messages))
+    Ok(EndOfRun { events, messages })
 }
 
 fn closing(message: MessageId, metadata: Map<String, Value>, end: FrameEnd) -> [SessionEvent; 2] {
@@ -82,7 +82,7 @@ fn closed(paused: Option<UiMessage>, id: &MessageId, facts: &Map<String, Value>)
         {
             tool.state = ToolState::OutputError {
                 input: tool.state.input().cloned(),
-                error_text: WHY.to_owned(),
+                error_text: CRASHED.to_owned(),
                 approval: tool.state.approval(),
             };
         }

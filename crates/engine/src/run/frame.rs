@@ -2,7 +2,7 @@
 //!
 //! It opens a step at the first thing a model says, closes segments at tool calls, tool results and the end of a
 //! model turn, makes call ids unique, settles every call exactly once, and always ends with one close. The state
-//! is what the events say: a frame is rebuilt by applying the log.
+//! is what the events say: a frame is restored by applying the log.
 
 mod compaction;
 mod decide;
@@ -21,8 +21,6 @@ use serde_json::{Map, Value, json};
 
 use crate::context::conversation::CONTEXT_TOKENS;
 
-/// Where a message says which of its calls are copies of sub-agents' questions.
-pub(crate) const RAISED_CALLS: &str = "raisedCalls";
 /// What a model call was, for the ledger.
 #[derive(Default)]
 pub(crate) struct ModelCall {
@@ -326,8 +324,8 @@ impl Frame {
         self.put(SessionEvent::RunParked { run, message })
     }
 
-    /// The run goes on; what a crash left open is closed first.
-    pub(crate) fn go_on(&mut self, run: RunId) -> Result<(), FoldError> {
+    /// Resumes the run; calls that a crash cut off are rejected first.
+    pub(crate) fn resume(&mut self, run: RunId) -> Result<(), FoldError> {
         for (call, tool, state) in self.open_calls() {
             if let ToolState::InputStreaming { raw } = state {
                 self.put_rejected(&call, &tool, Value::String(raw), CUT_OFF.to_owned(), true)?;

@@ -103,11 +103,11 @@ impl Written {
             Some(id.map_or_else(|| kind.to_owned(), |id| format!("{kind} {id}")))
         };
         let events = self.frame.take();
-        // What was written is what a rebuilt frame holds.
-        let rebuilt = Frame::rebuild(MessageId::new("m"), &events).unwrap();
-        assert_eq!(rebuilt.message(), self.frame.message());
-        assert!(rebuilt.is_closed() && rebuilt.open.is_none() && !rebuilt.step_open);
-        assert!(rebuilt.open_calls().is_empty(), "every call has a result");
+        // What was written is what a restored frame holds.
+        let restored = Frame::rebuild(MessageId::new("m"), &events).unwrap();
+        assert_eq!(restored.message(), self.frame.message());
+        assert!(restored.is_closed() && restored.open.is_none() && !restored.step_open);
+        assert!(restored.open_calls().is_empty(), "every call has a result");
         events.iter().filter_map(line).collect()
     }
 }

@@ -1,181 +1,104 @@
-//! How runs begin, go on, and are withdrawn while they wait. The actor decides when.
+//! Starts and resumes runs for the owners of sessions: implements [`Runner`].
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use models::{ChoiceError, Model, Written};
 use protocol::{
-    AgentKind, FinishReason, FrameEnd, Grant, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
+    AgentKind, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
-use store::{PrefaceRecord, RunRecord, RunStatus, SessionRecord, SessionTarget};
+use store::{RecoveryStage, RunRecord, RunStatus, SessionRecord};
 use tokio::sync::mpsc;
 
 use super::{
-    actor::{Actor, Live, order},
-    log::{LogWriter, SessionLog},
-    recover,
-    subscribe::Viewer,
+    agent_log::AgentLog,
+    agent_loop::{
+        driver::AgentWork,
+        lifecycle::{self, Branch},
+        turn::Turn,
+    },
+    context::{AgentContext, AgentSetup, RunScope},
+    delegation::{
+        mailbox::AgentMailbox,
+        position::Position,
+        tree::{AgentTree, RELAYED},
+        work_permit::WorkPermit,
+    },
+    end::{self, corrupt},
+    frame::Frame,
+    model_call::{call::LONG, title},
+    restore::{self, Cause, RestoredRun},
 };
 use crate::{
     EngineError,
-    agents::{
-        AgentDefinition,
-        kit::{Kit, Scene},
-    },
-    context::{
-        cache::History,
-        command::{COMMAND, Command},
-        conversation::Conversation,
-        preface, prompt,
-    },
-    run::{
-        call_model::LONG,
-        choose_model::{Gone, choose_model},
-        drive::RunCtx,
-        frame::Frame,
+    agents::{AgentDefinition, tool_set::ToolScope},
+    context::{cache::History, command::COMMAND, preface, prompt},
+    log::writer::LogWriter,
+    model_choice::{UnavailableModel, choose_model},
+    services::Services,
+    session::{
         grants::Grants,
-        lifecycle::{self, Branch},
-        mail::Mail,
-        post::Post,
-        resume::{self, Rebuilt, Why},
-        tree::{RAISED, Revived, Tree},
-        turn::Turn,
+        live_run::LiveRun,
+        log_end::{LogEnd, is_young},
+        recover::note_stage,
+        registry::SessionHandle,
+        runner::{Ending, FailedStart, NewRun, Resume, Runner, StartedRun},
+        viewer::Viewer,
     },
+    session_name::SessionName,
 };
 
-/// How many answers may wait for a run to write them down.
-const ANSWERS: usize = 16;
-
-/// Where a session's log goes on.
-pub(super) struct LogEnd {
-    target: SessionTarget,
-    high_water: Seq,
-    preface: Option<PrefaceRecord>,
-    /// The model that the session goes on with, and where from.
-    chat_model: Option<(String, Option<String>)>,
-    grants: Vec<Grant>,
-    /// What a model reads up to here, where that is known without reading it.
-    history: Option<Conversation>,
-    /// Whether it may be without a title.
-    is_young: bool,
+pub(crate) struct AgentRunner {
+    services: Arc<Services>,
 }
 
-/// The agent of a run, and what its system prompt says in this session.
-struct Voice {
-    agent: Arc<AgentDefinition>,
-    kit: Arc<Kit>,
-    system: Arc<str>,
-    model: Arc<dyn Model>,
-}
-
-/// What a run goes on from, where that is known without reading it, and what was written down of it already.
+/// What a run begins with, where it is known without reading it.
 #[derive(Default)]
 struct Known {
     history: Option<History>,
+    /// What of the history is serialised for the model already.
     written: Option<Arc<Written>>,
-    /// The session may have no answer yet.
-    is_first: bool,
+    may_need_title: bool,
 }
 
-/// A session with so many messages may be without a title because its first answers failed.
-const YOUNG: u64 = 4;
-
-fn is_young(record: &SessionRecord) -> bool {
-    !record.is_titled && record.message_count <= YOUNG
-}
-
-/// Writes a long history down for the model, on a thread of its own.
-async fn write_ahead(model: &Arc<dyn Model>, history: Option<&History>) -> Option<Arc<Written>> {
-    let history = history.filter(|history| history.messages().len() >= LONG)?;
-    let (model, history) = (Arc::clone(model), Arc::clone(history));
-    tokio::task::spawn_blocking(move || model.write_ahead(history.messages())).await.ok()?.map(Arc::new)
-}
-
-impl From<&SessionRecord> for LogEnd {
-    fn from(record: &SessionRecord) -> Self {
-        Self {
-            target: SessionTarget::Known(record.key),
-            high_water: record.high_water,
-            preface: record.preface.clone(),
-            chat_model: record.chat_model_id.clone().map(|id| (id, record.chat_model_source.clone())),
-            grants: record.grants.clone(),
-            history: None,
-            is_young: is_young(record),
-        }
+impl AgentRunner {
+    pub(crate) fn new(services: Arc<Services>) -> Self {
+        Self { services }
     }
 }
 
-impl Actor {
-    /// The end of the log of a session that does not exist yet, but for what the client brought along.
-    pub(super) fn no_log(&self, history: Conversation) -> LogEnd {
-        let (workspace, id) = self.name.clone();
-        let target = SessionTarget::New { workspace, id };
-        LogEnd {
-            target,
-            high_water: 0,
-            preface: None,
-            chat_model: None,
-            grants: Vec::new(),
-            history: Some(history),
-            is_young: true,
-        }
-    }
-
-    pub(super) fn open_log(&self, end: &LogEnd) -> Arc<SessionLog> {
-        SessionLog::new(
-            Arc::clone(&self.parts.store),
-            Arc::clone(&self.parts.clock),
-            self.parts.settings.profile,
-            end.target.clone(),
-            end.high_water,
-        )
-    }
-
-    /// Records what led to the run and the run itself in one go, and starts it.
-    pub(super) async fn start(
-        &mut self,
-        mut end: LogEnd,
-        events: Vec<SessionEvent>,
-        answers: MessageRef,
-        mut options: RunOptions,
-        agent: Arc<AgentDefinition>,
-        command: Option<Command>,
-    ) -> Result<Viewer, EngineError> {
-        if options.chat_model_id.is_none()
-            && let Some((id, source)) = &end.chat_model
-        {
-            options.chat_model_id = Some(id.clone());
-            options.chat_model_source = source.clone();
-        }
-        let model = choose_model(&self.parts.catalog, &self.name, &options, &agent)?;
-        let (mut events, history) = self.admit(events, end.history.take(), &*model).await?;
-        let high_water = end.high_water;
-        let log = self.open_log(&end);
-        let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
+#[async_trait]
+impl Runner for AgentRunner {
+    async fn start(&self, session: &SessionName, new: NewRun) -> Result<StartedRun, EngineError> {
+        let NewRun { end, mut events, answers, options, agent, model, history, command } = new;
+        let services = &self.services;
+        let log = end.open(services);
+        let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&services.tasks.flusher));
         let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
-        // A command is no turn of an agent.
+        // A command is not a turn of an agent.
         if preface.is_new && command.is_none() {
             let (agent, text) = (agent.name.clone(), preface.text.clone());
             events.push(SessionEvent::PrefaceWritten { agent, text });
         }
-        let voice = self.voice(agent, model, &options, &preface.text).await?;
+        let setup = self.set_up(session, agent, model, &options, &preface.text).await?;
         let run = RunRecord {
-            id: self.parts.ids.run(),
-            message: self.parts.ids.message(),
+            id: services.ids.run(),
+            message: services.ids.message(),
             answers,
             status: RunStatus::Running,
-            first_seq: high_water + events.len() as Seq + 1,
+            first_seq: end.high_water + events.len() as Seq + 1,
             last_resume: 0,
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        let mut metadata = self.start_metadata(&voice.agent, &*voice.model);
+        let mut metadata = self.start_metadata(&setup);
         if let Some(command) = &command {
             metadata.insert(COMMAND.to_owned(), command.fact());
         }
-        frame.open(metadata, None).map_err(order)?;
-        let is_first = end.is_young && command.is_none();
+        frame.open(metadata, None).map_err(corrupt)?;
+        let may_need_title = end.is_young && command.is_none();
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
             answers: run.answers.clone(),
@@ -183,202 +106,235 @@ impl Actor {
             options: Box::new(run.options.clone()),
         });
         events.extend(frame.take());
-        let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
+        let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: end.high_water };
         let viewer =
-            Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
-        // In this order: the history is on its way to the disk while it is written down for the model.
+            Viewer::new(log, end.high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
+        // Joined in this order: the history is being stored while it is serialised for the model.
         let (stored, written) =
-            tokio::join!(writer.append(events, Vec::new()), write_ahead(&voice.model, history.as_ref()));
+            tokio::join!(writer.append(events, Vec::new()), write_ahead(&setup.model, history.as_ref()));
         stored?;
-        let turn = Turn::new(voice.agent.max_steps);
-        let rebuilt = Rebuilt { grants: end.grants.clone(), ..Rebuilt::fresh(frame) };
-        self.spawn(run, voice, writer, rebuilt, turn, Known { history, written, is_first });
-        Ok(viewer)
+        let turn = Turn::new(setup.definition.max_steps);
+        let restored = RestoredRun { grants: end.grants, ..RestoredRun::new(frame) };
+        let known = Known { history, written, may_need_title };
+        Ok(StartedRun { live: self.spawn(session, run, setup, writer, restored, turn, known), viewer })
     }
 
-    /// The agent that a request is for; it must be usable where the request comes from.
-    pub(super) fn main_agent(&self, options: &RunOptions) -> Result<Arc<AgentDefinition>, EngineError> {
-        let agent = self.parts.agents.main(&self.name.0, options.agent_id.as_deref());
-        let agent = agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))?;
-        if agent.fits(options.mode.as_deref(), options.page_id.as_deref()) {
-            Ok(agent)
-        } else {
-            Err(EngineError::InvalidMessage(format!(
-                "The agent \"{}\" cannot be used in this mode or on this page.",
-                agent.name
-            )))
-        }
-    }
-
-    async fn voice(
+    async fn resume(
         &self,
-        agent: Arc<AgentDefinition>,
-        model: Arc<dyn Model>,
-        options: &RunOptions,
-        preface: &str,
-    ) -> Result<Voice, EngineError> {
-        let workspace = &self.name.0;
-        let kit = self.parts.kits.of(&self.parts, &agent, Scene::of(workspace, options));
-        let threads = &self.parts.template_threads;
-        let system = prompt::system(&agent, &kit, workspace, options, None, preface, threads).await;
-        let system = self.parts.texts.share(system.map_err(EngineError::InvalidMessage)?);
-        Ok(Voice { agent, kit, system, model })
-    }
-
-    /// The agent of a run that goes on. One that is gone, or cannot be used any more, ends the run with the reason
-    /// instead of leaving it for ever.
-    async fn voice_again(&self, record: &SessionRecord, options: &RunOptions) -> Result<Voice, EngineError> {
-        let found = match self.main_agent(options) {
-            Ok(agent) => {
-                let preface = preface::of_run(record.preface.as_ref(), &agent, options);
-                let model = choose_model(&self.parts.catalog, &self.name, options, &agent)
-                    .unwrap_or_else(|error| Arc::new(Gone(error)));
-                self.voice(agent, model, options, &preface.text).await
-            }
-            Err(error) => Err(error),
-        };
-        match found {
-            Ok(voice) => Ok(voice),
-            Err(error) => {
-                let name = options.agent_id.as_deref().unwrap_or("general");
-                let agent = Arc::new(AgentDefinition::bare(AgentKind::Main, name, "You are gone."));
-                let model = Arc::new(Gone(ChoiceError::Unknown(error.to_string())));
-                self.voice(agent, model, options, "").await
-            }
-        }
-    }
-
-    fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
-        let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
-        let mut metadata = Map::new();
-        metadata.insert("agent".to_owned(), json!(reference));
-        metadata.insert("agentName".to_owned(), json!(agent.name));
-        metadata.insert("model".to_owned(), json!(model.name()));
-        metadata.insert("createdAt".to_owned(), json!(self.parts.clock.now()));
-        metadata
-    }
-
-    fn spawn(
-        &mut self,
-        run: RunRecord,
-        voice: Voice,
-        writer: LogWriter,
-        rebuilt: Rebuilt,
-        turn: Turn,
-        known: Known,
-    ) {
-        let Rebuilt { frame, below, grants, hub, .. } = rebuilt;
-        let (raised, raising) = mpsc::channel(RAISED);
-        let limits = self.parts.settings.sub_agents;
-        let tree = Tree::new(run.message.clone(), limits, Grants::new(grants), hub, raised);
-        tree.hub.set_auto_broadcast(voice.agent.auto_broadcast);
-        tree.revive(below);
-        let cancel = self.parts.runs.child_token();
-        let ctx = RunCtx {
-            parts: Arc::clone(&self.parts),
-            workspace: self.name.0.clone(),
-            run: run.id.clone(),
-            post: Arc::new(Post::root(&voice.agent, run.message.clone())),
-            kit: voice.kit,
-            tree: Arc::clone(&tree),
-            agent: voice.agent,
-            model: voice.model,
-            options: run.options.clone(),
-            system: voice.system,
-            history: Arc::default(),
-            written: known.written,
-            cancel: cancel.clone(),
-        };
-        let log = Arc::clone(writer.log());
-        let (answers, taken) = mpsc::channel(ANSWERS);
-        let mail = Mail::new(answers.clone(), taken, Some(raising));
-        let busy = tree.busy();
-        let branch = Branch { answers: run.answers.clone(), history: known.history };
-        let work = lifecycle::run(ctx, branch, writer, frame, turn, mail, busy);
-        let task = self.parts.tasks.spawn(work);
-        self.parts.sessions.follow(&self.name, &log);
-        let is_first = known.is_first && self.parts.settings.auto_title;
-        self.live = Some(Live { run, log, cancel, answers, tree, is_first, task });
-    }
-
-    /// Takes a run that left memory up again; `before` is written ahead of the moment it goes on.
-    pub(super) async fn resume(
-        &mut self,
-        record: &SessionRecord,
-        run: RunRecord,
-        why: Why,
-        before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
-    ) -> Result<Viewer, EngineError> {
-        let rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
-        self.resume_from(record, run, rebuilt, why, before).await
-    }
-
-    /// The same, from the log as it was read.
-    pub(super) async fn resume_from(
-        &mut self,
+        session: &SessionName,
         record: &SessionRecord,
         mut run: RunRecord,
-        mut rebuilt: Rebuilt,
-        why: Why,
-        before: impl FnOnce(&mut Rebuilt) -> Result<(), protocol::FoldError>,
-    ) -> Result<Viewer, EngineError> {
-        let voice = self.voice_again(record, &run.options).await?;
-        rebuilt.grants.clone_from(&record.grants);
-        rebuilt.unshown.show(&mut rebuilt.frame, &*self.parts.ids).map_err(order)?;
-        before(&mut rebuilt).map_err(order)?;
-        let mut events = Vec::new();
-        for Revived { frame, .. } in &mut rebuilt.below {
-            if !frame.is_closed() {
-                frame.go_on(run.id.clone()).map_err(order)?;
+        how: Resume,
+    ) -> Result<Option<StartedRun>, EngineError> {
+        let services = &self.services;
+        let mut restored = self.restore(record, &run, &how).await?;
+        let cause = if matches!(how, Resume::Recover(_)) { Cause::Crash } else { Cause::Person };
+        let how = match how {
+            Resume::Answer { decisions, mut outputs } => {
+                restored.retain_expected(&mut outputs, &services.tools);
+                if decisions.is_empty() && outputs.is_empty() {
+                    return Ok(None);
+                }
+                Resume::Answer { decisions, outputs }
             }
-            events.extend(frame.take());
+            how => how,
+        };
+        let setup = self.set_up_again(session, record, &run.options).await?;
+        restored.grants.clone_from(&record.grants);
+        restored.unshown.show(&mut restored.frame, &*services.ids).map_err(corrupt)?;
+        apply(&mut restored, how).map_err(corrupt)?;
+        let mut events = Vec::new();
+        for sub_agent in &mut restored.sub_agents {
+            if !sub_agent.frame.is_closed() {
+                sub_agent.frame.resume(run.id.clone()).map_err(corrupt)?;
+            }
+            events.extend(sub_agent.frame.take());
         }
-        rebuilt.frame.go_on(run.id.clone()).map_err(order)?;
+        restored.frame.resume(run.id.clone()).map_err(corrupt)?;
+        events.extend(restored.frame.take());
         let high_water = record.high_water;
-        let log = self.open_log(&record.into());
-        let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&self.parts.flusher));
-        events.extend(rebuilt.frame.take());
-        if why == Why::Asked {
+        let log = LogEnd::from(record).open(services);
+        let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&services.tasks.flusher));
+        if cause == Cause::Person {
             run.last_resume = high_water + events.len() as Seq;
         }
         run.status = RunStatus::Running;
         let reading = Reading { view: View::Continuation, last_resume: run.last_resume, edge: high_water };
         let mut viewer = Viewer::new(log, run.last_resume.saturating_sub(1), run.message.clone(), reading)
             .lane(run.options.sub_agent_stream);
-        if !rebuilt.below.is_empty() {
+        if !restored.sub_agents.is_empty() {
             viewer = viewer.beginning(run.first_seq);
         }
-        writer.append(events, std::mem::take(&mut rebuilt.closed)).await?;
-        let grants = Grants::new(rebuilt.grants.iter().cloned());
-        let calls = resume::plan(&rebuilt.frame, &self.parts.tools, &grants, why);
-        let turn = Turn::resume(voice.agent.max_steps, rebuilt.frame.steps(), calls);
-        let known = Known { is_first: is_young(record), ..Known::default() };
-        self.spawn(run, voice, writer, rebuilt, turn, known);
-        Ok(viewer)
+        writer.append(events, std::mem::take(&mut restored.closed)).await?;
+        let grants = Grants::new(restored.grants.iter().cloned());
+        let calls = restore::plan(&restored.frame, &services.tools, &grants, cause);
+        let turn = Turn::resume(setup.definition.max_steps, restored.frame.steps(), calls);
+        let known = Known { may_need_title: is_young(record), ..Known::default() };
+        let live = self.spawn(session, run, setup, writer, restored, turn, known);
+        Ok(Some(StartedRun { live, viewer }))
     }
 
-    /// A question that waits is moot: its calls are denied and the run ends.
-    pub(super) async fn withdraw(&self, record: &SessionRecord, end: RunEnd) -> Result<bool, EngineError> {
-        let (id, waits) = match &record.last_run {
-            Some((id, RunStatus::Parked)) => (id, true),
-            // Left behind by a store that failed: nothing runs, and a stop ends it.
-            Some((id, RunStatus::Running)) if self.live.is_none() && end == RunEnd::Cancelled => (id, false),
-            _ => return Ok(false),
-        };
-        let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };
-        let rebuilt = resume::rebuild(&self.parts.store, record.key, &run).await?;
-        let (why, frame_end) = match end {
-            RunEnd::Cancelled if waits => ("stopped instead of answered", FrameEnd::Cancelled),
-            RunEnd::Cancelled => ("stopped before this call had a result", FrameEnd::Cancelled),
-            _ => (
-                "the person sent something else instead of answering",
-                FrameEnd::Finished { reason: FinishReason::Other },
-            ),
-        };
-        let (events, messages) =
-            recover::ending(&*self.parts.ids, rebuilt, &run, why, end, |frame| frame.close(frame_end))
-                .map_err(order)?;
-        self.write_beside(record, events, messages).await?;
-        Ok(true)
+    async fn end(&self, record: &SessionRecord, run: &RunRecord, ending: Ending) -> Result<(), EngineError> {
+        end::end(&self.services, record, run, ending).await
     }
+
+    async fn fail_to_start(&self, record: &SessionRecord, failed: FailedStart) -> Result<(), EngineError> {
+        end::fail_to_start(&self.services, record, failed).await
+    }
+
+    fn write_title(&self, session: SessionHandle) {
+        title::write_in_background(&self.services, session);
+    }
+}
+
+/// Writes what a person did to a parked run into its frames.
+fn apply(restored: &mut RestoredRun, how: Resume) -> Result<(), protocol::FoldError> {
+    match how {
+        Resume::Continue | Resume::Recover(_) => Ok(()),
+        Resume::Answer { decisions, outputs } => {
+            for answered in &decisions {
+                restored.answer(answered)?;
+                // The log says this with the answer; the run must know it when it is resumed.
+                restored.grants.extend(answered.decision.grant.clone());
+            }
+            restored.settle_outputs(outputs)
+        }
+        Resume::StopSubAgent(message) => restored.stop_sub_agent(&message),
+    }
+}
+
+impl AgentRunner {
+    /// Folds the log of a run. After crashes the stages are stored, so that the next crash is attributed to one.
+    async fn restore(
+        &self,
+        record: &SessionRecord,
+        run: &RunRecord,
+        how: &Resume,
+    ) -> Result<RestoredRun, EngineError> {
+        let services = &self.services;
+        let Resume::Recover(attempt) = how else {
+            return Ok(restore::restore(&services.store, record.key, run).await?);
+        };
+        note_stage(services, record.key, &run.message, *attempt, RecoveryStage::Folding).await?;
+        let restored = restore::restore(&services.store, record.key, run).await?;
+        note_stage(services, record.key, &run.message, *attempt, RecoveryStage::Active).await?;
+        Ok(restored)
+    }
+
+    async fn set_up(
+        &self,
+        session: &SessionName,
+        agent: Arc<AgentDefinition>,
+        model: Arc<dyn Model>,
+        options: &RunOptions,
+        preface: &str,
+    ) -> Result<AgentSetup, EngineError> {
+        let agents = &self.services.agents;
+        let scope = ToolScope::of(&session.workspace, options);
+        let tools = agents.tool_sets.of(&agent, scope, &agents.registry, &self.services.tools);
+        let threads = &agents.template_threads;
+        let system =
+            prompt::system(&agent, &tools, &session.workspace, options, None, preface, threads).await;
+        let system_prompt = self.services.caches.texts.share(system.map_err(EngineError::InvalidMessage)?);
+        Ok(AgentSetup { definition: agent, model, tools, system_prompt })
+    }
+
+    /// Sets up the agent of a run that is resumed. If the agent is gone or can no longer be used, the run ends with that
+    /// reason instead of staying unfinished for ever.
+    async fn set_up_again(
+        &self,
+        session: &SessionName,
+        record: &SessionRecord,
+        options: &RunOptions,
+    ) -> Result<AgentSetup, EngineError> {
+        let found = match self.services.agents.main(&session.workspace, options) {
+            Ok(agent) => {
+                let preface = preface::of_run(record.preface.as_ref(), &agent, options);
+                let model = choose_model(&self.services.catalog, session, options, &agent)
+                    .unwrap_or_else(|error| Arc::new(UnavailableModel(error)));
+                self.set_up(session, agent, model, options, &preface.text).await
+            }
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(setup) => Ok(setup),
+            Err(error) => {
+                let name = options.agent_id.as_deref().unwrap_or("general");
+                let agent = Arc::new(AgentDefinition::bare(AgentKind::Main, name, "You are gone."));
+                let model = Arc::new(UnavailableModel(ChoiceError::Unknown(error.to_string())));
+                self.set_up(session, agent, model, options, "").await
+            }
+        }
+    }
+
+    fn start_metadata(&self, setup: &AgentSetup) -> Map<String, Value> {
+        let agent = &setup.definition;
+        let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
+        let mut metadata = Map::new();
+        metadata.insert("agent".to_owned(), json!(reference));
+        metadata.insert("agentName".to_owned(), json!(agent.name));
+        metadata.insert("model".to_owned(), json!(setup.model.name()));
+        metadata.insert("createdAt".to_owned(), json!(self.services.clock.now()));
+        metadata
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a run, put together in one place")]
+    fn spawn(
+        &self,
+        session: &SessionName,
+        record: RunRecord,
+        setup: AgentSetup,
+        writer: LogWriter,
+        restored: RestoredRun,
+        turn: Turn,
+        known: Known,
+    ) -> LiveRun {
+        let services = &self.services;
+        let RestoredRun { frame, sub_agents, grants, hub, .. } = restored;
+        let grants = Arc::new(Grants::new(grants));
+        let (relayed, relaying) = mpsc::channel(RELAYED);
+        let limits = services.settings.sub_agents;
+        let tree = AgentTree::new(record.message.clone(), limits, Arc::clone(&grants), hub, relayed);
+        tree.hub.set_auto_broadcast(setup.definition.auto_broadcast);
+        tree.restore(sub_agents);
+        let cancel = services.tasks.runs.child_token();
+        let context = AgentContext {
+            services: Arc::clone(services),
+            run: Arc::new(RunScope {
+                id: record.id.clone(),
+                workspace: session.workspace.clone(),
+                options: record.options.clone(),
+            }),
+            position: Arc::new(Position::of_main_agent(&setup.definition, record.message.clone())),
+            agent: setup,
+            history: Arc::default(),
+            written: known.written,
+            cancel: cancel.clone(),
+            tree: Arc::clone(&tree),
+        };
+        let log = Arc::clone(writer.log());
+        let mailbox = AgentMailbox::of_main_agent(relaying);
+        let answers = mailbox.sender().clone();
+        let permit = WorkPermit::of_main_agent(&tree, tree.activity.begin());
+        let branch = Branch { answers: record.answers.clone(), history: known.history };
+        let work = AgentWork { context, log: AgentLog::of_main_agent(writer), frame, turn, mailbox, permit };
+        let task = services.tasks.tracker.spawn(lifecycle::run(work, branch));
+        LiveRun {
+            record,
+            log,
+            cancel,
+            answers,
+            agents: Arc::clone(&tree.agents),
+            grants,
+            may_need_title: known.may_need_title && services.settings.auto_title,
+            task,
+        }
+    }
+}
+
+/// Serialises a long history for the model, on a thread for blocking work.
+async fn write_ahead(model: &Arc<dyn Model>, history: Option<&History>) -> Option<Arc<Written>> {
+    let history = history.filter(|history| history.messages().len() >= LONG)?;
+    let (model, history) = (Arc::clone(model), Arc::clone(history));
+    tokio::task::spawn_blocking(move || model.write_ahead(history.messages())).await.ok()?.map(Arc::new)
 }

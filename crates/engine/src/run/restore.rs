@@ -1,73 +1,143 @@
-//! A run that left memory comes back from the log: after an answer, after a stop, after a crash.
+//! Rebuilds a run from the log: after an answer, after a stop, after a crash.
 //!
-//! Finished results are never run again; a read-only call may be; a call with side effects and no result is told
-//! to the model as unknown.
+//! Calls with a result never run again. A read-only call without one may; a call with side effects and without a result
+//! is reported to the model as unknown.
 
 use std::{collections::HashMap, sync::Arc};
 
 use protocol::{
-    FoldError, FrameParent, Grant, LogEntry, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome,
-    ToolState, UiMessage,
+    FoldError, FrameEnd, FrameParent, Grant, LogEntry, MessageId, SessionEvent, ToolCall, ToolCallId,
+    ToolOutcome, ToolState, UiMessage,
 };
 use serde_json::Value;
 use store::{RunRecord, SessionKey, Store, StoreError};
 use tools::{Effect, Place, Registry};
 
 use super::{
+    agent_loop::turn::{Plan, PlannedCall},
+    delegation::{approval_relay::UnshownApprovals, hub::Hub, tree::RestoredAgent},
     frame::Frame,
-    grants::{Grants, must_ask},
-    hub::Hub,
-    raise::Unshown,
-    tree::Revived,
-    turn::{Plan, PlannedCall},
+    tool_calls::approval::must_ask,
 };
-
-use crate::context::history::{BACKGROUND, STEERING};
+use crate::{
+    context::history::{BACKGROUND, STEERING},
+    session::{grants::Grants, request::ClientOutput, runner::AnsweredApproval},
+};
 
 const READ_BYTES: usize = 1 << 20;
 
-/// Why a run goes on.
+/// Why a run is resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
-    /// A person answered, or asked to go on.
-    Asked,
-    /// The process that ran it is gone.
-    Crashed,
+pub(crate) enum Cause {
+    /// A person answered, stopped a sub-agent, or asked to go on.
+    Person,
+    /// The process that ran it crashed.
+    Crash,
 }
 
-/// A run as the log left it: the main agent's frame, and those of sub-agents whose result it does not have yet.
-pub(crate) struct Rebuilt {
+/// A run as the log left it: the main agent's frame, and those of sub-agents whose result their caller does not have.
+pub(crate) struct RestoredRun {
     pub(crate) frame: Frame,
-    pub(crate) below: Vec<Revived>,
+    pub(crate) sub_agents: Vec<RestoredAgent>,
     /// What the person allowed for the rest of the session.
     pub(crate) grants: Vec<Grant>,
-    /// Messages of frames that were ended while the run was out of memory.
+    /// Messages of sub-agents that were ended before the run is resumed.
     pub(crate) closed: Vec<UiMessage>,
     /// What its sub-agents know of each other.
     pub(crate) hub: Hub,
-    /// Questions of sub-agents that the main agent's message does not show yet.
-    pub(crate) unshown: Unshown,
+    pub(crate) unshown: UnshownApprovals,
 }
 
-impl Rebuilt {
-    /// A run that begins: there is nothing but its frame.
-    pub(crate) fn fresh(frame: Frame) -> Self {
+impl RestoredRun {
+    /// A run that begins: it has only its frame.
+    pub(crate) fn new(frame: Frame) -> Self {
         Self {
             frame,
-            below: Vec::new(),
+            sub_agents: Vec::new(),
             grants: Vec::new(),
             closed: Vec::new(),
             hub: Hub::default(),
-            unshown: Unshown::default(),
+            unshown: UnshownApprovals::default(),
         }
+    }
+
+    /// Writes an answer where the question is: in the frame that asked, and in the main agent's if it shows a copy.
+    pub(crate) fn answer(&mut self, answered: &AnsweredApproval) -> Result<(), FoldError> {
+        let AnsweredApproval { approval, decision } = answered;
+        let asks = |frame: &Frame| {
+            let open = frame.open_calls();
+            open.iter().any(|(_, _, state)| {
+                matches!(state, ToolState::ApprovalRequested { approval: id, .. } if id == approval)
+            })
+        };
+        for sub_agent in self.sub_agents.iter_mut().filter(|sub_agent| asks(&sub_agent.frame)) {
+            sub_agent.frame.decide(approval.clone(), decision.clone())?;
+        }
+        self.frame.decide(approval.clone(), decision.clone())
+    }
+
+    /// Keeps, of the outputs that a client sent, those that a front-end tool is really waiting for.
+    pub(crate) fn retain_expected(&self, outputs: &mut Vec<ClientOutput>, tools: &Registry) {
+        let open = self.frame.own_open_calls();
+        outputs.retain(|output| {
+            open.iter().any(|(call, tool, state)| {
+                *call == output.call
+                    && matches!(state, ToolState::InputAvailable { .. })
+                    && tools.get(tool).is_some_and(|tool| tool.place() == Place::Client)
+            })
+        });
+    }
+
+    pub(crate) fn settle_outputs(&mut self, outputs: Vec<ClientOutput>) -> Result<(), FoldError> {
+        outputs.into_iter().try_for_each(|output| {
+            let outcome = match output.result {
+                Ok(output) => ToolOutcome::Done { output },
+                Err(message) => ToolOutcome::Failed { message },
+            };
+            self.frame.settle(&output.call, outcome)
+        })
+    }
+
+    /// Ends a sub-agent and its own sub-agents; their questions are withdrawn from the main agent's message.
+    pub(crate) fn stop_sub_agent(&mut self, message: &MessageId) -> Result<(), FoldError> {
+        const WHY: &str = "the sub-agent was stopped";
+        let below: Vec<MessageId> = self
+            .sub_agents
+            .iter()
+            .filter(|sub_agent| sub_agent.parent.message == *message)
+            .map(|sub_agent| sub_agent.frame.message().id.clone())
+            .collect();
+        for below in below {
+            self.stop_sub_agent(&below)?;
+        }
+        let is_meant = |sub_agent: &&mut RestoredAgent| sub_agent.frame.message().id == *message;
+        let Some(stopped) = self.sub_agents.iter_mut().find(is_meant) else { return Ok(()) };
+        let asked: Vec<_> = stopped
+            .frame
+            .own_open_calls()
+            .into_iter()
+            .filter_map(|(_, _, state)| match state {
+                ToolState::ApprovalRequested { approval, .. } => Some(approval),
+                _ => None,
+            })
+            .collect();
+        stopped.frame.close(FrameEnd::Cancelled)?;
+        self.closed.push(stopped.frame.message().clone());
+        for approval in asked {
+            if let Some(call) = self.frame.raised_call(&approval) {
+                self.frame.answer(approval, false, Some(WHY.to_owned()), true)?;
+                self.frame.settle(&call, ToolOutcome::Denied { reason: Some(WHY.to_owned()) })?;
+            }
+        }
+        Ok(())
     }
 }
 
-pub(crate) async fn rebuild(
+pub(crate) async fn restore(
     store: &Arc<dyn Store>,
     key: SessionKey,
     run: &RunRecord,
-) -> Result<Rebuilt, StoreError> {
+) -> Result<RestoredRun, StoreError> {
     let corrupt = |error: FoldError| StoreError::Corrupt(error.to_string());
     let mut frames = Frames::new(run.message.clone());
     let mut after = run.first_seq.saturating_sub(1);
@@ -79,25 +149,25 @@ pub(crate) async fn rebuild(
             frames.apply(entry).map_err(corrupt)?;
         }
     }
-    let below = frames.below.into_values().collect();
-    Ok(Rebuilt { below, hub: frames.hub, unshown: frames.unshown, ..Rebuilt::fresh(frames.root) })
+    let sub_agents = frames.below.into_values().collect();
+    Ok(RestoredRun { sub_agents, hub: frames.hub, unshown: frames.unshown, ..RestoredRun::new(frames.root) })
 }
 
 /// Whether this is a background agent of `message` that has ended.
-fn is_ended_of(revived: &Revived, message: &MessageId) -> bool {
-    revived.parent.background && revived.parent.message == *message && revived.frame.is_closed()
+fn is_ended_of(restored: &RestoredAgent, message: &MessageId) -> bool {
+    restored.parent.background && restored.parent.message == *message && restored.frame.is_closed()
 }
 
 struct Frames {
     root: Frame,
-    below: HashMap<MessageId, Revived>,
+    below: HashMap<MessageId, RestoredAgent>,
     hub: Hub,
-    unshown: Unshown,
+    unshown: UnshownApprovals,
 }
 
 impl Frames {
     fn new(root: MessageId) -> Self {
-        let (hub, unshown) = (Hub::default(), Unshown::default());
+        let (hub, unshown) = (Hub::default(), UnshownApprovals::default());
         Self { root: Frame::new(root), below: HashMap::new(), hub, unshown }
     }
 
@@ -105,18 +175,19 @@ impl Frames {
         let event = &entry.event;
         let Some(message) = event.message() else { return Ok(()) };
         if let SessionEvent::FrameOpened { parent: Some(parent), .. } = event {
-            let revived = Revived { frame: Frame::new(message.clone()), parent: FrameParent::clone(parent) };
-            self.below.insert(message.clone(), revived);
+            let restored =
+                RestoredAgent { frame: Frame::new(message.clone()), parent: FrameParent::clone(parent) };
+            self.below.insert(message.clone(), restored);
         }
         let below = self.below.get_mut(message);
         let is_root = below.is_none();
-        let frame = below.map_or(&mut self.root, |revived| &mut revived.frame);
+        let frame = below.map_or(&mut self.root, |restored| &mut restored.frame);
         frame.apply(event)?;
         self.hub.replay(event, frame, is_root, entry.at);
         if is_root {
-            self.unshown.root(frame, event);
+            self.unshown.main_event(frame, event);
         } else {
-            self.unshown.below(message, event);
+            self.unshown.sub_agent_event(message, event);
         }
         match event {
             // Its caller knows the result.
@@ -126,8 +197,8 @@ impl Frames {
                     && output.get("status").is_some_and(|status| status == "ended" || status == "aborted")
                     && let Some(agent) = output.get("agentId").and_then(Value::as_str)
                 {
-                    self.below.retain(|_, revived| {
-                        revived.parent.chat.as_str() != agent || !is_ended_of(revived, message)
+                    self.below.retain(|_, restored| {
+                        restored.parent.chat.as_str() != agent || !is_ended_of(restored, message)
                     });
                 }
             }
@@ -135,7 +206,7 @@ impl Frames {
             SessionEvent::DataPushed { message, name, data, .. }
                 if name == STEERING && data.get("from").is_some_and(|from| from == BACKGROUND) =>
             {
-                self.below.retain(|_, revived| !is_ended_of(revived, message));
+                self.below.retain(|_, restored| !is_ended_of(restored, message));
             }
             _ => {}
         }
@@ -143,31 +214,37 @@ impl Frames {
     }
 
     fn settled(&mut self, message: &MessageId, call: &ToolCallId) {
-        self.below.retain(|_, revived| {
-            let it = revived.parent.message == *message && revived.parent.call == *call;
-            !it || revived.parent.background
+        self.below.retain(|_, restored| {
+            let it = restored.parent.message == *message && restored.parent.call == *call;
+            !it || restored.parent.background
         });
     }
 }
 
-/// What is to be done with each call that has no result.
-pub(crate) fn plan(frame: &Frame, tools: &Registry, grants: &Grants, why: Why) -> Vec<PlannedCall> {
+/// Plans what to do with each call that has no result.
+pub(crate) fn plan(frame: &Frame, tools: &Registry, grants: &Grants, cause: Cause) -> Vec<PlannedCall> {
     frame
         .own_open_calls()
         .into_iter()
         .filter_map(|(id, name, state)| {
             let input = frame.edited(&id).or(state.input()).cloned().unwrap_or_default();
             let call = ToolCall { id, name, input };
-            let plan = plan_one(&call, &state, tools, grants, why)?;
+            let plan = plan_one(&call, &state, tools, grants, cause)?;
             Some(PlannedCall { call, plan })
         })
         .collect()
 }
 
-fn plan_one(call: &ToolCall, state: &ToolState, tools: &Registry, grants: &Grants, why: Why) -> Option<Plan> {
+fn plan_one(
+    call: &ToolCall,
+    state: &ToolState,
+    tools: &Registry,
+    grants: &Grants,
+    cause: Cause,
+) -> Option<Plan> {
     let tool = tools.get(&call.name);
-    let again = match (&tool, why) {
-        (Some(tool), Why::Crashed) if tool.effect() == Effect::SideEffect => Plan::Unknown,
+    let again = match (&tool, cause) {
+        (Some(tool), Cause::Crash) if tool.effect() == Effect::SideEffect => Plan::Unknown,
         (Some(_), _) => Plan::Run,
         (None, _) => Plan::Unknown,
     };

@@ -1,4 +1,4 @@
-//! Whether the files of a new message can go to the model that will answer it: asked before anything is stored.
+//! Checks that the model that will answer a message can read its files, before anything is stored.
 
 use std::{panic::resume_unwind, sync::Arc};
 
@@ -12,21 +12,21 @@ use crate::{
     agents::AgentDefinition,
     attachments,
     context::{cache::History, conversation::Conversation},
-    run::choose_model::choose_model,
+    model_choice::choose_model,
 };
 
 /// Files of so many bytes are decoded on a thread for slow work.
 const LARGE: usize = 64 << 10;
 
 /// What is known of the model that answers.
-struct Answering {
+struct AnsweringModel {
     name: String,
     reads: Reads,
     /// Tokens that the files of one message may take.
     bound: Option<u64>,
 }
 
-impl Answering {
+impl AnsweringModel {
     fn check(&self, message: &UiMessage) -> Result<(), EngineError> {
         match attachments::refusal(message, self.reads, &self.name) {
             Some(why) => Err(EngineError::UnsupportedAttachment(why)),
@@ -36,7 +36,7 @@ impl Answering {
 }
 
 impl Actor {
-    /// Checks the messages that led to a run, and goes on with the history where that is known.
+    /// Checks the messages that led to a run, and adds them to the history where it is known.
     pub(super) async fn admit(
         &self,
         events: Vec<SessionEvent>,
@@ -68,8 +68,8 @@ impl Actor {
         .await
     }
 
-    /// The same for a message that waits. Which model answers it is decided when it begins; this is the one it would be now.
-    pub(super) async fn admit_waiting(
+    /// Checks a message that is about to be queued, against the model that would answer it now.
+    pub(super) async fn admit_queued(
         &self,
         submit: Submit,
         mut options: RunOptions,
@@ -83,7 +83,7 @@ impl Actor {
             options.chat_model_id.clone_from(&record.chat_model_id);
             options.chat_model_source.clone_from(&record.chat_model_source);
         }
-        let model = choose_model(&self.parts.catalog, &self.name, &options, agent)?;
+        let model = choose_model(&self.services.catalog, &self.name, &options, agent)?;
         let answering = self.answering(&*model);
         off_thread(size_of_files(&submit.message), move || {
             answering.check(&submit.message)?;
@@ -92,13 +92,17 @@ impl Actor {
         .await
     }
 
-    fn answering(&self, model: &dyn Model) -> Answering {
-        let window = model.context_window().unwrap_or(self.parts.settings.context.default_window);
-        Answering { name: model.name().to_owned(), reads: model.reads(), bound: attachments::bound(window) }
+    fn answering(&self, model: &dyn Model) -> AnsweringModel {
+        let window = model.context_window().unwrap_or(self.services.settings.context.default_window);
+        AnsweringModel {
+            name: model.name().to_owned(),
+            reads: model.reads(),
+            bound: attachments::bound(window),
+        }
     }
 }
 
-/// Here when it is little, else where it keeps nobody waiting.
+/// Runs small work here and large work on a thread for blocking work.
 async fn off_thread<T: Send + 'static>(
     size: usize,
     work: impl FnOnce() -> Result<T, EngineError> + Send + 'static,

@@ -1,22 +1,22 @@
-//! What a client follows: a run that is on or over, or one that has not begun because its message still waits.
+//! What a client follows: an active or ended run, or one that has not begun because its message is still queued.
 
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use super::subscribe::{ViewError, Viewer};
+use super::viewer::{ViewError, Viewer};
 use crate::EngineError;
 
 pub enum Following {
     Run(Viewer),
-    /// The message is stored and waits; this tells when its run begins, or why it never will.
+    /// The message is queued; this resolves when its run begins, or with the reason why it never will.
     Queued(oneshot::Receiver<Result<Viewer, EngineError>>),
-    /// Frames that come once, from no run.
+    /// SSE events that belong to no run and are sent once.
     Once(BoxFuture<'static, Vec<u8>>),
     Over,
 }
 
 impl Following {
-    /// The next frames, as many as are ready; `None` after the end. May be dropped and called again.
+    /// The next SSE events, as many as are ready; `None` after the end. The future may be dropped and called again.
     pub async fn next(&mut self) -> Option<Result<Vec<u8>, ViewError>> {
         if let Self::Queued(begins) = self {
             let begun = begins.await.unwrap_or(Err(EngineError::ShuttingDown));
@@ -28,10 +28,10 @@ impl Following {
                 }
             }
         }
-        if let Self::Once(frames) = self {
-            let frames = frames.await;
+        if let Self::Once(events) = self {
+            let events = events.await;
             *self = Self::Over;
-            return Some(Ok(frames));
+            return Some(Ok(events));
         }
         match self {
             Self::Run(viewer) => viewer.next().await,

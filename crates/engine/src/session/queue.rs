@@ -1,7 +1,8 @@
-//! Messages that wait behind a run (`whenBusy: queue`).
+//! Messages that are queued behind a run (`whenBusy: queue`).
 //!
-//! The queue is in the store: an event of the log before its client hears 200. The actor holds only the clients that
-//! wait with their message; when a run has ended, or after a crash, the first message begins, whoever is listening.
+//! The queue is in the store: a message is an event of the log before its client receives 200. The actor holds only the
+//! clients that follow a queued message. When a run has ended, or after a crash, the first message begins, with or
+//! without a client.
 
 use std::collections::HashMap;
 
@@ -10,11 +11,13 @@ use store::{QueuedMessage, SessionRecord};
 use tokio::sync::oneshot;
 
 use super::{
-    actor::{Actor, WAITING},
+    actor::{Actor, MAX_QUEUED},
     following::Following,
+    log_end::append_without_run,
     request::Submit,
+    start::Asked,
     submit::{Placed, content},
-    subscribe::Viewer,
+    viewer::Viewer,
 };
 use crate::{EngineError, context::command};
 
@@ -23,7 +26,7 @@ type Begins = oneshot::Sender<Result<Viewer, EngineError>>;
 /// What the actor knows of the queue.
 #[derive(Default)]
 pub(super) struct Queue {
-    /// Whether messages may be waiting in the store.
+    /// Whether messages may be queued in the store.
     pub(super) backlog: bool,
     clients: HashMap<MessageId, Vec<Begins>>,
 }
@@ -35,14 +38,15 @@ impl Queue {
         Following::Queued(begun)
     }
 
-    fn tell(&mut self, queued: &MessageId, mut what: impl FnMut() -> Result<Viewer, EngineError>) {
+    /// Sends a result to the clients that follow a queued message.
+    fn notify(&mut self, queued: &MessageId, mut result: impl FnMut() -> Result<Viewer, EngineError>) {
         for client in self.clients.remove(queued).into_iter().flatten() {
             // A client that went away needs no answer.
-            drop(client.send(what()));
+            drop(client.send(result()));
         }
     }
 
-    /// Nothing will begin before somebody comes back; the messages stay where they are.
+    /// Disconnects the clients; the messages stay queued until the session is used again.
     pub(super) fn abandon(&mut self, why: fn() -> EngineError) {
         self.backlog = false;
         for client in self.clients.drain().flat_map(|(_, clients)| clients) {
@@ -54,12 +58,12 @@ impl Queue {
 impl Actor {
     pub(super) async fn queued(&self) -> Result<Vec<QueuedMessage>, EngineError> {
         match self.record().await? {
-            Some(record) if record.queued > 0 => Ok(self.parts.store.queued(record.key).await?),
+            Some(record) if record.queued > 0 => Ok(self.services.store.queued(record.key).await?),
             _ => Ok(Vec::new()),
         }
     }
 
-    /// The same message again while it waits: one more client waits with it.
+    /// The same message again while it is queued: one more client follows it.
     pub(super) async fn join_queued(&mut self, submit: &Submit) -> Result<Option<Following>, EngineError> {
         let id = submit.edits.as_ref().unwrap_or(&submit.message.id);
         let queued = self.queued().await?;
@@ -70,56 +74,56 @@ impl Actor {
         Ok(Some(self.queue.follow(id)))
     }
 
-    /// Stores a message behind the run that is on.
+    /// Stores a message behind the active run.
     pub(super) async fn enqueue(
         &mut self,
         submit: Submit,
         options: protocol::RunOptions,
     ) -> Result<Following, EngineError> {
         let waiting = self.queued().await?;
-        if waiting.len() >= WAITING {
-            return Err(EngineError::QueueFull(WAITING));
+        if waiting.len() >= MAX_QUEUED {
+            return Err(EngineError::QueueFull(MAX_QUEUED));
         }
         let agent = self.main_agent(&options)?;
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
         let Some(live) = &self.live else { return Err(EngineError::Busy) };
         let after = submit.after.clone().filter(|after| {
-            let here = *after == live.run.answers.id || *after == live.run.message;
+            let here = *after == live.record.answers.id || *after == live.record.message;
             !here && !waiting.iter().any(|queued| queued.id() == after)
         });
         let submit = Submit { after, ..submit };
         if let Placed::Again(user) = self.place(&record, &submit, &options).await? {
             return Ok(self.replay(&record, &user).await?.into());
         }
-        let submit = self.admit_waiting(submit, options.clone(), &agent, &record).await?;
+        let submit = self.admit_queued(submit, options.clone(), &agent, &record).await?;
         let Submit { message, edits, after, .. } = submit;
         let id = edits.as_ref().unwrap_or(&message.id).clone();
-        // Also when the store did not answer: it may hold the message all the same.
+        // Set even if the store does not answer: it may hold the message all the same.
         self.queue.backlog = true;
         let event = SessionEvent::MessageQueued { message, edits, after, options: Box::new(options) };
-        live.log.note(vec![event]).await?;
+        live.log.append_session_events(vec![event]).await?;
         Ok(self.queue.follow(&id))
     }
 
-    /// Nothing is running: the message that waits longest begins.
+    /// Starts the run of the message that was queued first. No run is active.
     pub(super) async fn begin_next(&mut self) {
-        if self.parts.ending.is_cancelled() {
+        if self.services.tasks.shutdown.is_cancelled() {
             return self.queue.abandon(|| EngineError::ShuttingDown);
         }
         match self.try_next().await {
             Ok(true) => {}
             Ok(false) => self.queue.abandon(|| EngineError::QueueWithdrawn),
             Err(error) => {
-                tracing::error!(%error, "a waiting message could not begin; it stays until the chat is next touched");
+                tracing::error!(%error, "a queued message could not begin; it stays queued until the chat is used again");
                 self.queue.abandon(|| {
-                    let why = "a waiting message could not begin";
+                    let why = "a queued message could not begin";
                     EngineError::Store(store::StoreError::Unavailable(why.into()))
                 });
             }
         }
     }
 
-    /// `false` when nothing waits. An error is the store's; the message stays.
+    /// `false` if nothing is queued. An error is the store's; the message stays queued.
     async fn try_next(&mut self) -> Result<bool, EngineError> {
         let Some(next) = self.queued().await?.into_iter().next() else { return Ok(false) };
         let Some(record) = self.record().await? else { return Ok(false) };
@@ -128,7 +132,7 @@ impl Actor {
             Ok(first) => {
                 let mut first = Some(first);
                 let live = self.live.as_ref();
-                self.queue.tell(&id, || match (first.take(), live) {
+                self.queue.notify(&id, || match (first.take(), live) {
                     (Some(viewer), _) => Ok(viewer),
                     (None, Some(live)) => Ok(live.watch()),
                     (None, None) => Err(EngineError::Busy),
@@ -137,9 +141,9 @@ impl Actor {
             }
             Err(error @ (EngineError::Store(_) | EngineError::ShuttingDown)) => Err(error),
             Err(error) => {
-                tracing::warn!(%error, "a waiting message can no longer be answered");
+                tracing::warn!(%error, "a queued message can no longer be answered");
                 self.leave_queue(vec![id.clone()], QueueExit::Refused).await?;
-                self.queue.tell(&id, || Err(EngineError::InvalidMessage(error.to_string())));
+                self.queue.notify(&id, || Err(EngineError::InvalidMessage(error.to_string())));
                 Ok(true)
             }
         }
@@ -163,12 +167,13 @@ impl Actor {
                 let command = command::of(&submit.message);
                 let record = self.ready_for(record, command.as_ref()).await?;
                 let begun = SessionEvent::QueueLeft { queued: id, why: QueueExit::Begun };
-                self.start((&record).into(), vec![begun, accepted], answers, options, agent, command).await
+                let asked = Asked { answers, options, agent, command };
+                self.start((&record).into(), vec![begun, accepted], None, asked).await
             }
         }
     }
 
-    /// Takes messages back, one or all; gives how many waited.
+    /// Withdraws one queued message or all; returns how many were queued.
     pub(super) async fn withdraw_queued(&mut self, only: Option<&MessageId>) -> Result<usize, EngineError> {
         let ids: Vec<_> = self
             .queued()
@@ -182,21 +187,21 @@ impl Actor {
         }
         self.leave_queue(ids.clone(), QueueExit::Withdrawn).await?;
         for id in &ids {
-            self.queue.tell(id, || Err(EngineError::QueueWithdrawn));
+            self.queue.notify(id, || Err(EngineError::QueueWithdrawn));
         }
         Ok(ids.len())
     }
 
     pub(super) async fn leave_queue(&self, ids: Vec<MessageId>, why: QueueExit) -> Result<(), EngineError> {
-        self.note(ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why }).collect()).await
+        self.append(ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why }).collect()).await
     }
 
-    /// Appends what concerns the session itself, beside a run or without one.
-    pub(super) async fn note(&self, events: Vec<SessionEvent>) -> Result<(), EngineError> {
+    /// Appends events that concern the session itself, with or without an active run.
+    pub(super) async fn append(&self, events: Vec<SessionEvent>) -> Result<(), EngineError> {
         if let Some(live) = &self.live {
-            return Ok(live.log.note(events).await?);
+            return Ok(live.log.append_session_events(events).await?);
         }
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
-        self.write_beside(&record, events, Vec::new()).await
+        append_without_run(&self.services, &record, events, Vec::new()).await
     }
 }

@@ -1,9 +1,11 @@
 //! What a client asks of a session, already parsed and bounded by the surface.
 
 use protocol::{
-    ApprovalId, Grant, MessageId, RunOptions, SessionId, ToolCallId, UiMessage, WorkspaceId, planted::Unread,
+    ApprovalId, MessageId, RunOptions, SessionId, ToolCallId, UiMessage, WorkspaceId, planted::Unread,
 };
 use serde_json::Value;
+
+use crate::mailbox::answer::Decision;
 
 pub struct SendRequest {
     pub workspace: WorkspaceId,
@@ -36,24 +38,7 @@ pub struct ApprovalAnswer {
     pub input: Option<Value>,
 }
 
-/// An answer that may be written down.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
-    pub approved: bool,
-    pub reason: Option<String>,
-    /// What runs instead of the input that was asked about; the tool has accepted it.
-    pub(crate) input: Option<Value>,
-    /// What the person allows for the rest of the session.
-    pub(crate) grant: Option<Grant>,
-}
-
-impl Decision {
-    pub fn new(approved: bool, reason: Option<String>) -> Self {
-        Self { approved, reason, input: None, grant: None }
-    }
-}
-
-/// What a tool that the front end runs gave.
+/// The output of a tool that the front end runs.
 #[derive(Clone, Debug)]
 pub struct ClientOutput {
     pub call: ToolCallId,

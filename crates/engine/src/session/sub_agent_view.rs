@@ -19,7 +19,7 @@ use protocol::{
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::merge::join;
+use crate::log::merge::join;
 
 /// Between two snapshots while text flows; one more of these for every 64 KiB of message.
 const TEXT_INTERVAL: Duration = Duration::from_millis(200);
@@ -33,7 +33,7 @@ const LANE_PATIENCE: Duration = Duration::from_millis(150);
 const LANE_ENOUGH: usize = 96;
 const LANE_BYTES: usize = 4 << 10;
 
-pub(super) struct Below {
+pub(super) struct SubAgentView {
     nested: Nested,
     lane: Option<SubAgentStream>,
     profile: Profile,
@@ -62,7 +62,7 @@ struct Held {
     until: Instant,
 }
 
-impl Below {
+impl SubAgentView {
     pub(super) fn new(message: MessageId, lane: Option<SubAgentStream>, profile: Profile) -> Self {
         Self {
             nested: Nested::new(message),

@@ -10,9 +10,12 @@ use protocol::{
 use store::{MessageRecord, RunRecord, RunStatus, SessionRecord};
 
 use super::{
-    actor::{Actor, Live},
+    actor::Actor,
+    live_run::LiveRun,
+    log_end::LogEnd,
     request::{SendKind, SendRequest, Submit},
-    subscribe::Viewer,
+    start::Asked,
+    viewer::Viewer,
 };
 use crate::{
     EngineError,
@@ -24,7 +27,7 @@ use crate::{
     },
 };
 
-/// What a message of a known session is.
+/// Where a message of a stored session belongs.
 pub(super) enum Placed {
     /// Sent before, with the same content.
     Again(MessageRef),
@@ -50,12 +53,13 @@ impl Actor {
             Placed::New { accepted, answers } => {
                 let command = command::of(&submit.message);
                 let record = self.ready_for(record, command.as_ref()).await?;
-                Box::pin(self.start((&record).into(), vec![accepted], answers, options, agent, command)).await
+                let asked = Asked { answers, options, agent, command };
+                Box::pin(self.start((&record).into(), vec![accepted], None, asked)).await
             }
         }
     }
 
-    /// The session with nothing waiting. A command withdraws no question: it comes after the answer.
+    /// Withdraws a pending question for a message. A command is refused instead: the question must be answered first.
     pub(super) async fn ready_for(
         &self,
         record: SessionRecord,
@@ -67,7 +71,7 @@ impl Actor {
         }
     }
 
-    /// Where a message of a known session belongs. Nothing has happened yet.
+    /// Decides where a message of a stored session belongs. Changes nothing.
     pub(super) async fn place(
         &self,
         record: &SessionRecord,
@@ -76,7 +80,7 @@ impl Actor {
     ) -> Result<Placed, EngineError> {
         let Submit { message, edits, after, .. } = submit;
         let id = edits.as_ref().unwrap_or(&message.id);
-        let stored = self.parts.store.message(record.key, id).await?;
+        let stored = self.services.store.message(record.key, id).await?;
         let (revision, parent) = match (stored, edits) {
             (None, Some(edits)) => return Err(EngineError::MessageNotFound(edits.clone())),
             (None, None) => (0, self.parent(record, after.clone(), options).await?),
@@ -98,14 +102,14 @@ impl Actor {
         };
         let message = UiMessage { id: id.clone(), ..message.clone() };
         let answers = MessageRef { id: id.clone(), revision };
-        let facts = Some(Box::new(facts::of_turn(options, self.parts.clock.now())));
+        let facts = Some(Box::new(facts::of_turn(options, self.services.clock.now())));
         Ok(Placed::New {
             accepted: SessionEvent::MessageAccepted { message, revision, parent, facts },
             answers,
         })
     }
 
-    /// A session the server has not seen: what the client has of it is taken over, once.
+    /// Starts a session that is not stored yet. The messages that the client brought along are accepted, once.
     async fn submit_first(
         &mut self,
         submit: Submit,
@@ -129,12 +133,13 @@ impl Actor {
         let command = command::of(&message);
         let mut events: Vec<_> =
             planted.into_iter().map(|messages| SessionEvent::HistoryPlanted { messages }).collect();
-        let facts = Some(Box::new(facts::of_turn(&options, self.parts.clock.now())));
+        let facts = Some(Box::new(facts::of_turn(&options, self.services.clock.now())));
         events.push(SessionEvent::MessageAccepted { message, revision: 0, parent, facts });
-        Box::pin(self.start(self.no_log(conversation), events, answers, options, agent, command)).await
+        let asked = Asked { answers, options, agent, command };
+        Box::pin(self.start(LogEnd::of_new(&self.name), events, Some(conversation), asked)).await
     }
 
-    /// Where a new message hangs: where the request says, else behind what the client showed before it, else at
+    /// The parent of a new message: the one the request names, else the message that the client showed before it, else
     /// the end of the active branch.
     async fn parent(
         &self,
@@ -144,12 +149,12 @@ impl Actor {
     ) -> Result<Option<MessageRef>, EngineError> {
         let reference = |stored: MessageRecord| stored.reference;
         if let Some(id) = &options.parent_message_id {
-            let stored = self.parts.store.message(record.key, id).await?;
+            let stored = self.services.store.message(record.key, id).await?;
             return stored.map(reference).map(Some).ok_or_else(|| EngineError::MessageNotFound(id.clone()));
         }
         if let Some(id) = after
             && record.active_leaf.as_ref().is_none_or(|leaf| leaf.id != id)
-            && let Some(stored) = self.parts.store.message(record.key, &id).await?
+            && let Some(stored) = self.services.store.message(record.key, &id).await?
         {
             return Ok(Some(stored.reference));
         }
@@ -164,13 +169,13 @@ impl Actor {
     ) -> Result<MessageRef, EngineError> {
         let mut next = match at {
             Some(id) => {
-                let stored = self.parts.store.message(record.key, &id).await?;
+                let stored = self.services.store.message(record.key, &id).await?;
                 Some(stored.ok_or(EngineError::MessageNotFound(id))?.reference)
             }
             None => record.active_leaf.clone(),
         };
         while let Some(reference) = next {
-            let step = self.parts.store.branch(record.key, &reference, 1).await?;
+            let step = self.services.store.branch(record.key, &reference, 1).await?;
             let Some(stored) = step.into_iter().next() else { break };
             if stored.message()?.role == Role::User {
                 return Ok(stored.reference);
@@ -180,19 +185,19 @@ impl Actor {
         Err(EngineError::InvalidMessage("There is no message of the user to answer.".to_owned()))
     }
 
-    /// The same message again while its run is on joins it; the same answers again join what they started.
+    /// Follows the active run if the request repeats the message or the answers that started it.
     pub(super) async fn join_live(
         &self,
-        live: &Live,
+        live: &LiveRun,
         request: &SendRequest,
     ) -> Result<Option<Viewer>, EngineError> {
         match &request.kind {
             SendKind::Submit(Submit { message, edits, .. }) => {
-                if *edits.as_ref().unwrap_or(&message.id) != live.run.answers.id {
+                if *edits.as_ref().unwrap_or(&message.id) != live.record.answers.id {
                     return Ok(None);
                 }
                 let Some(key) = live.log.key() else { return Ok(None) };
-                let Some(stored) = self.parts.store.message(key, &live.run.answers.id).await? else {
+                let Some(stored) = self.services.store.message(key, &live.record.answers.id).await? else {
                     return Ok(None);
                 };
                 if content(&stored.message()?) == content(message) {
@@ -204,7 +209,7 @@ impl Actor {
                 }
             }
             SendKind::Continue { message, .. }
-                if *message == live.run.message && live.run.last_resume > 0 =>
+                if *message == live.record.message && live.record.last_resume > 0 =>
             {
                 Ok(Some(live.watch_continuation()))
             }
@@ -218,7 +223,7 @@ impl Actor {
         record: &SessionRecord,
         user: &MessageRef,
     ) -> Result<Viewer, EngineError> {
-        match self.parts.store.run_answering(record.key, user).await? {
+        match self.services.store.run_answering(record.key, user).await? {
             Some(run) => Ok(self.archived(record, &run, View::WholeMessage)),
             None => Err(EngineError::IdConflict),
         }
@@ -226,7 +231,7 @@ impl Actor {
 
     /// A reader of a run that is not in memory.
     pub(super) fn archived(&self, record: &SessionRecord, run: &RunRecord, view: View) -> Viewer {
-        let log = self.open_log(&record.into());
+        let log = LogEnd::from(record).open(&self.services);
         log.close();
         let reading = Reading { view, last_resume: run.last_resume, edge: record.high_water };
         let first = match view {
@@ -242,7 +247,7 @@ impl Actor {
     }
 }
 
-/// Reads what a client brought along before its new message. The error is a sentence for the client.
+/// Reads the messages that a client brought along before its new message. The error is a sentence for the client.
 fn brought(earlier: Unread, new: &MessageId) -> Result<(Vec<Planted>, Conversation), String> {
     let (planted, read) = earlier.read(|(conversation, twice): &mut (Conversation, bool), earlier| {
         conversation.push_planted(earlier);
@@ -254,7 +259,7 @@ fn brought(earlier: Unread, new: &MessageId) -> Result<(Vec<Planted>, Conversati
     Ok((planted, Conversation::of_planted(read.into_iter().map(|(conversation, _)| conversation))))
 }
 
-/// What makes two sendings the same message.
+/// What two requests must have in common to be the same message.
 pub(super) fn content(message: &UiMessage) -> Vec<Part> {
     let mut parts = message.parts.clone();
     for part in &mut parts {

@@ -1,4 +1,4 @@
-//! A reader: a cursor over the log of one message, from wherever it stands to the live edge.
+//! A reader: a cursor over the log of one message, from any event to the newest.
 //!
 //! It subscribes before it reads, so nothing falls between replay and live. It owns no queue: a slow reader costs
 //! its cursor. A reader never owns a run; dropping it cancels nothing.
@@ -12,12 +12,13 @@ use protocol::{
 use store::StoreError;
 use tokio::sync::watch;
 
-use crate::EngineError;
-
-use super::{
-    below::Below,
-    log::{BATCH_BYTES, Found, SessionLog, Visible},
-    merge::merged,
+use super::sub_agent_view::SubAgentView;
+use crate::{
+    EngineError,
+    log::{
+        merge::merged,
+        session_log::{BATCH_BYTES, Found, SessionLog, Visible},
+    },
 };
 
 pub struct Viewer {
@@ -29,7 +30,7 @@ pub struct Viewer {
     ended: bool,
     lane: Option<SubAgentStream>,
     /// The agents below the message, as soon as there are any.
-    below: Option<Box<Below>>,
+    below: Option<Box<SubAgentView>>,
     /// The message began before the cursor: what agents below it did until then is read first.
     catching_up: Option<Box<CatchingUp>>,
 }
@@ -38,7 +39,7 @@ pub struct Viewer {
 /// be dropped at any time, and the next one goes on from here.
 struct CatchingUp {
     at: Seq,
-    below: Below,
+    below: SubAgentView,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +79,7 @@ impl Viewer {
 
     /// The message began before the cursor, and there are sub-agents.
     pub(crate) fn beginning(mut self, first: Seq) -> Self {
-        let below = Below::new(self.message.clone(), self.lane, self.log.profile());
+        let below = SubAgentView::new(self.message.clone(), self.lane, self.log.profile());
         self.catching_up = Some(Box::new(CatchingUp { at: first.saturating_sub(1), below }));
         self
     }
@@ -129,9 +130,9 @@ impl Viewer {
                 None => self.read_stored().await?,
             },
             Found::Stored => self.read_stored().await?,
-            found @ Found::Frames { .. } => found,
+            found @ Found::Events { .. } => found,
         };
-        let Found::Frames { mut bytes, cursor, ended } = found else { return Ok(Vec::new()) };
+        let Found::Events { mut bytes, cursor, ended } = found else { return Ok(Vec::new()) };
         self.cursor = cursor;
         self.ended = ended;
         if let Some(below) = self.below.as_mut().filter(|_| !ended && cursor >= visible.seq) {
@@ -172,7 +173,7 @@ impl Viewer {
         let entries = self.log.store().read_log(key, self.cursor, BATCH_BYTES).await?;
         if entries.is_empty() {
             // A hole below the visible edge: numbers that a crash left unused.
-            return Ok(Found::Frames { bytes: Vec::new(), cursor: self.visible.borrow().seq, ended: false });
+            return Ok(Found::Events { bytes: Vec::new(), cursor: self.visible.borrow().seq, ended: false });
         }
         Ok(self.project(entries))
     }
@@ -188,7 +189,7 @@ impl Viewer {
                 let (lane, profile) = (self.lane, self.log.profile());
                 let below = self
                     .below
-                    .get_or_insert_with(|| Box::new(Below::new(self.message.clone(), lane, profile)));
+                    .get_or_insert_with(|| Box::new(SubAgentView::new(self.message.clone(), lane, profile)));
                 below.take(&mut bytes, entry.seq, &entry.event, &self.reading);
                 continue;
             }
@@ -205,7 +206,7 @@ impl Viewer {
                 break;
             }
         }
-        Found::Frames { bytes, cursor, ended }
+        Found::Events { bytes, cursor, ended }
     }
 
     /// Reads what agents below the message did before the cursor.

@@ -2,7 +2,7 @@
 
 use protocol::{id::MAX_ID_BYTES, transcript::SessionFile};
 
-use crate::{context::preface, title};
+use crate::{context::preface, session_title};
 
 /// Makes the title plain. The error names the field.
 pub(super) fn session(session: &mut SessionFile) -> Result<(), String> {
@@ -10,7 +10,7 @@ pub(super) fn session(session: &mut SessionFile) -> Result<(), String> {
     if session.is_user_rename
         && let Some(given) = session.title.take()
     {
-        session.title = title::given(&given).map_err(|wrong| format!("title: {wrong}"))?;
+        session.title = session_title::validate(&given).map_err(|wrong| format!("title: {wrong}"))?;
     }
     if let Some(agent) = &session.preface_agent
         && (agent.len() > MAX_ID_BYTES || agent.chars().any(char::is_control))

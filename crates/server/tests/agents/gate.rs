@@ -1,7 +1,7 @@
 //! The one gate: each refusal has its code, in a fixed order, for the model and for the person.
 
 use engine::{
-    TreeLimits,
+    SubAgentLimits,
     agents::{AgentDefinition, BudgetLimits},
 };
 use serde_json::{Value, json};
@@ -189,7 +189,7 @@ async fn a_full_queue_is_refused_with_a_text_the_model_can_act_on() {
     let both = hands("c1", "a", "hold").then(hands("c2", "a", "hold"));
     let cast =
         Cast::new().with("go", [both, says("ok")]).with("hold", [waits(&gate).then(says("held")), says("x")]);
-    let limits = TreeLimits { running: 1, queued: 0 };
+    let limits = SubAgentLimits { running: 1, queued: 0 };
     let app = TestApp::builder().script(cast.model()).sub_agents(limits).start().await;
     define(&app, vec![sub("a", &[])]);
     let mut turn = app.send("go").await;

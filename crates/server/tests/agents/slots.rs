@@ -1,6 +1,6 @@
 //! Slots, the queue, stopping and steering: many agents, few at work.
 
-use engine::{TreeLimits, agents::AgentDefinition};
+use engine::{SubAgentLimits, agents::AgentDefinition};
 use serde_json::json;
 use testkit::{
     Gate, Reply, TestApp,
@@ -11,7 +11,7 @@ use testkit::{
 use super::cast::{Cast, define, hands, nested, sub, told, told_json};
 
 async fn with_limits(cast: Cast, running: usize, queued: usize) -> TestApp {
-    let limits = TreeLimits { running, queued };
+    let limits = SubAgentLimits { running, queued };
     TestApp::builder().script(cast.model()).sub_agents(limits).start().await
 }
 

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use engine::TreeLimits;
+use engine::SubAgentLimits;
 use serde_json::{Value, json};
 use testkit::{
     Gate, Reply, TestApp, calls,
@@ -57,7 +57,7 @@ fn forty(words: usize, last: Option<&Gate>) -> Cast {
 }
 
 async fn start(model: Scripted, running: usize) -> TestApp {
-    let limits = TreeLimits { running, ..TreeLimits::default() };
+    let limits = SubAgentLimits { running, ..SubAgentLimits::default() };
     let app = TestApp::builder().script(model).sub_agents(limits).start().await;
     define(&app, vec![sub("a1", &["a2"]), sub("a2", &["a3"]), sub("a3", &[])]);
     app

@@ -1,16 +1,17 @@
-//! A run that a command began: no agent speaks, the server does what was asked and says what came of it.
+//! A run that was started by a command: the server does what was asked and answers with the result; no agent is called.
 
 use protocol::{FinishReason, SegmentKind};
 use serde_json::Value;
 
-use super::{
-    compact::{self, Compacted},
-    drive::{Driven, RunCtx, RunStop},
-    frame::Frame,
-};
+use super::driver::{Driven, RunStop};
 use crate::{
     context::{command::COMMAND, compaction::Status},
-    session::log::LogWriter,
+    run::{
+        agent_log::AgentLog,
+        context::AgentContext,
+        frame::Frame,
+        model_call::compact::{self, Compacted},
+    },
 };
 
 const DONE: &str = "The older part of this chat is summarised. From here on the model reads the summary in its place; \
@@ -18,22 +19,22 @@ const DONE: &str = "The older part of this chat is summarised. From here on the 
 const NOTHING: &str = "There is nothing to summarise yet: the model still reads every word of this chat.";
 
 /// Whether the frame was opened for a command.
-pub(crate) fn is_one(frame: &Frame) -> bool {
+pub(super) fn is_command(frame: &Frame) -> bool {
     frame.fact(COMMAND).is_some()
 }
 
-pub(crate) async fn carry_out(
-    run: &RunCtx,
+pub(super) async fn execute(
+    run: &AgentContext,
     frame: &mut Frame,
-    writer: &mut LogWriter,
+    log: &mut AgentLog,
 ) -> Result<Driven, RunStop> {
     let wish = frame.fact(COMMAND).and_then(|fact| fact.get("wish")).and_then(Value::as_str);
     let wish = wish.unwrap_or_default().to_owned();
-    // Done before a crash, which came before the run could end.
+    // The compaction was done before a crash, and the run had not ended yet.
     let before = frame.newest_compaction().is_some_and(|(_, it)| it.status == Status::Done);
     let compacted = match before {
         true => Compacted::Done,
-        false => compact::on_command(run, frame, writer, &wish).await?,
+        false => compact::on_command(run, frame, log, &wish).await?,
     };
     let text = match compacted {
         Compacted::Done => DONE.to_owned(),

@@ -1,80 +1,59 @@
-//! The loop around the turn: does what [`Turn::next`] says until the frame is done or waits. Step 5.
+//! Performs what [`Turn::next`] decides, until the agent is done or waits for a person.
 //!
-//! The main agent and every sub-agent run this same loop, each with its own frame, post and mail.
+//! The main agent and every sub-agent run this same loop, each with its own [`AgentWork`].
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::atomic::Ordering;
 
-use models::{Model, ModelError, Written};
-use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId};
+use models::ModelError;
+use protocol::{FinishReason, FoldError, SegmentKind, ToolCall};
 use serde_json::json;
 use store::StoreError;
-use tokio_util::sync::CancellationToken;
 
 use super::{
-    background::{self, Background},
-    budget::{Limit, Reserved},
-    call_model::call_model,
-    call_tools::{Called, call_tools, take_answer},
-    delegate::{Delegated, revive_background},
-    frame::Frame,
-    hub::{Note, PERSON},
-    inline,
-    mail::{Mail, next_raised},
-    post::Post,
-    resume::{self, Why},
-    stuck,
-    tree::{Seat, Tree},
-    turn::{Offer, Step, Turn},
+    repeated_failure,
+    turn::{Offer, PlannedCall, Step, Turn},
 };
 use crate::{
-    agents::{AgentDefinition, kit::Kit},
-    context::{cache::History, history::STEERING},
-    engine::Parts,
-    hooks::HookPoint,
-    session::log::LogWriter,
+    context::history::STEERING,
+    run::{
+        agent_log::AgentLog,
+        context::AgentContext,
+        delegation::{
+            background::{self, Background},
+            budget::{Limit, Reserved},
+            delegate::resume_background,
+            hub::{Note, PERSON},
+            mailbox::AgentMailbox,
+            work_permit::WorkPermit,
+        },
+        frame::Frame,
+        model_call::call::call_model,
+        restore::{self, Cause},
+        tool_calls::{
+            call::{Called, call_tools, take_answer},
+            loop_tools,
+        },
+    },
 };
 
-/// What every step of a frame needs.
-#[derive(Clone)]
-pub(crate) struct RunCtx {
-    pub(crate) parts: Arc<Parts>,
-    pub(crate) workspace: WorkspaceId,
-    pub(crate) run: RunId,
-    pub(crate) agent: Arc<AgentDefinition>,
-    pub(crate) model: Arc<dyn Model>,
-    pub(crate) options: RunOptions,
-    /// Role and preface: the same bytes in every call of the session.
-    pub(crate) system: Arc<str>,
-    /// The branch before this run's message; for a sub-agent, its task.
-    pub(crate) history: History,
-    /// What was written down of it for the model already.
-    pub(crate) written: Option<Arc<Written>>,
-    pub(crate) cancel: CancellationToken,
-    /// What the frames of the run share.
-    pub(crate) tree: Arc<Tree>,
-    pub(crate) kit: Arc<Kit>,
-    pub(crate) post: Arc<Post>,
+/// One agent at work: what its loop reads, writes and decides with.
+pub(crate) struct AgentWork {
+    pub(crate) context: AgentContext,
+    pub(crate) frame: Frame,
+    pub(crate) log: AgentLog,
+    pub(crate) turn: Turn,
+    pub(crate) mailbox: AgentMailbox,
+    pub(crate) permit: WorkPermit,
 }
 
-impl RunCtx {
-    /// Where the loop is, for hooks.
-    pub(crate) fn point(&self, frame: &Frame) -> HookPoint {
-        HookPoint {
-            agent: self.agent.name.clone(),
-            path: self.post.path.clone(),
-            message: self.post.message.clone(),
-            step: frame.steps(),
-        }
-    }
-}
-
+/// How the loop ended.
 pub(crate) enum Driven {
     Done(FinishReason),
-    /// It waits for a person, and so do these frames below it.
+    /// The agent waits for a person, and so do these frames of its sub-agents.
     Parked(Vec<Frame>),
 }
 
-/// Why a frame ended early.
+/// Why an agent ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunStop {
     #[error("stopped")]
@@ -83,183 +62,151 @@ pub(crate) enum RunStop {
     Model(#[from] ModelError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Events came in an order that makes no message.
+    /// Events came in an order that folds to no message.
     #[error(transparent)]
     Order(#[from] FoldError),
 }
 
-pub(crate) async fn drive(
-    run: &RunCtx,
-    frame: &mut Frame,
-    writer: &mut LogWriter,
-    mut turn: Turn,
-    mail: &mut Mail,
-    seat: &mut Seat,
-) -> Result<Driven, RunStop> {
-    if run.tree.is_grown() {
-        for work in revive_background(run, frame, writer).await? {
-            mail.background.spawn(work);
+pub(crate) async fn drive(work: &mut AgentWork) -> Result<Driven, RunStop> {
+    if work.context.tree.agents.had_sub_agents() {
+        for resumed in resume_background(&work.context, &work.frame, &work.log).await? {
+            work.mailbox.background.spawn(resumed);
         }
-        if !mail.background.is_empty() {
-            turn.rest_if_idle();
+        if !work.mailbox.background.is_empty() {
+            work.turn.wait_for_background();
         }
     }
-    let driven = steps(run, frame, writer, turn, mail, seat).await;
-    match driven {
-        Ok(Driven::Parked(mut below)) => {
-            // Those in the background may ask in the very moment they park.
-            while !mail.background.is_empty() {
-                tokio::select! {
-                    biased;
-                    raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
-                    ended = mail.background.join_next() => match ended {
-                        Some(Ok(Delegated::Parked(frames))) => below.extend(frames),
-                        Some(Ok(Delegated::Broken(stop))) => return Err(stop),
-                        _ => {}
-                    }
-                }
-            }
-            mail.show_raised(run, frame)?;
-            Ok(Driven::Parked(below))
+    match run_steps(work).await {
+        Ok(Driven::Parked(mut parked)) => {
+            // Background agents may ask at the very moment they park.
+            parked.extend(background::join_parked(work).await?);
+            work.mailbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
+            Ok(Driven::Parked(parked))
         }
         Ok(done) => Ok(done),
         Err(stop) => {
-            for (_, handle) in run.tree.below(&run.post.message) {
-                handle.cancel.cancel();
-            }
-            while !mail.background.is_empty() {
-                tokio::select! {
-                    biased;
-                    raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
-                    ended = mail.background.join_next() => {
-                        if let Some(Ok(Delegated::Parked(mut frames))) = ended {
-                            run.tree.orphan(&mut frames);
-                        }
-                    }
-                }
-            }
-            drop(run.tree.take_untold(&run.post.message));
+            background::cancel_all(work).await?;
             Err(stop)
         }
     }
 }
 
-async fn steps(
-    run: &RunCtx,
-    frame: &mut Frame,
-    writer: &mut LogWriter,
-    mut turn: Turn,
-    mail: &mut Mail,
-    seat: &mut Seat,
-) -> Result<Driven, RunStop> {
-    let hooks = &run.parts.settings.hooks;
-    if !hooks.is_empty() && frame.steps() == 0 {
-        hooks.pre_reply(&run.point(frame));
+async fn run_steps(work: &mut AgentWork) -> Result<Driven, RunStop> {
+    let hooks = work.context.services.settings.hooks.clone();
+    if !hooks.is_empty() && work.frame.steps() == 0 {
+        hooks.pre_reply(&work.context.hook_point(&work.frame));
     }
     loop {
-        mail.show_raised(run, frame)?;
-        match turn.next() {
+        work.mailbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
+        match work.turn.next() {
             Step::CallModel(offer) => {
-                seat.sit(&run.cancel).await?;
-                if let Some(stuck) = stuck::find(frame) {
-                    tracing::info!(run = %run.run, tool = stuck.tool, "stopped a call that fails again and again");
-                    frame.note(
-                        "stopped",
-                        json!({ "reason": "repeated_failure", "tool": stuck.tool, "times": stuck.times }),
-                    )?;
-                    frame.finish_step()?;
-                    frame.say(SegmentKind::Text, stuck.text())?;
-                    frame.finish_step()?;
+                work.permit.acquire(&work.context.cancel).await?;
+                if stop_repeated_failure(work)? {
                     return Ok(Driven::Done(FinishReason::Other));
                 }
-                frame.finish_step()?;
-                take_steering(run, frame)?;
-                let (offer, _reserved) = within_limits(run, frame, &mut turn, offer)?;
-                let hints =
-                    if hooks.is_empty() { Vec::new() } else { hooks.pre_reasoning(&run.point(frame)) };
-                turn.model_said(call_model(run, frame, writer, offer, &hints).await?);
+                work.frame.finish_step()?;
+                take_steering(&work.context, &mut work.frame)?;
+                let (offer, _reserved) = within_limits(work, offer)?;
+                let AgentWork { context, frame, log, turn, .. } = work;
+                let hints = if hooks.is_empty() {
+                    Vec::new()
+                } else {
+                    hooks.pre_reasoning(&context.hook_point(frame))
+                };
+                turn.model_answered(call_model(context, frame, log, offer, &hints).await?);
                 if !hooks.is_empty() {
-                    hooks.post_reasoning(&run.point(frame));
+                    hooks.post_reasoning(&context.hook_point(frame));
                 }
             }
-            // On the heap: most of the time a run waits for its model, and should be small then.
-            Step::CallTools(calls) => {
-                match Box::pin(call_tools(run, frame, writer, calls, mail, seat)).await? {
-                    Called::All if frame.fact(inline::STRUCTURED).is_some() => turn = Turn::finished(),
-                    Called::All => {}
-                    Called::Parked(below) => {
-                        if let Step::Park(questions) = turn.next() {
-                            ask(run, frame, mail, questions)?;
-                            // By this frame itself, so that the question is raised.
-                            writer.append(frame.take(), Vec::new()).await?;
-                        }
-                        frame.finish_step()?;
-                        return Ok(Driven::Parked(below));
+            // Boxed: a run waits for its model most of the time, and its future should be small then.
+            Step::CallTools(calls) => match Box::pin(call_tools(work, calls)).await? {
+                Called::All if work.frame.fact(loop_tools::STRUCTURED).is_some() => work.turn.finish(),
+                Called::All => {}
+                Called::Parked(parked) => {
+                    if let Step::Park(questions) = work.turn.next() {
+                        ask(work, questions)?;
+                        // Appended by this agent itself, so that the question is relayed.
+                        work.log.append(&mut work.frame).await?;
                     }
+                    work.frame.finish_step()?;
+                    return Ok(Driven::Parked(parked));
                 }
-            }
+            },
             Step::Park(questions) => {
-                ask(run, frame, mail, questions)?;
-                match wait_for_answer(run, frame, writer, mail, seat).await? {
-                    Some(calls) => turn = Turn::resume(run.agent.max_steps, frame.steps(), calls),
+                ask(work, questions)?;
+                match wait_for_answer(work).await? {
+                    Some(calls) => work.turn.answered(work.frame.steps(), calls),
                     None => {
-                        frame.finish_step()?;
+                        work.frame.finish_step()?;
                         return Ok(Driven::Parked(Vec::new()));
                     }
                 }
             }
             Step::Done(reason) => {
-                if take_steering(run, frame)? {
-                    turn = Turn::once(run.agent.max_steps, frame.steps(), Offer::Tools);
+                if take_steering(&work.context, &mut work.frame)? {
+                    work.turn.call_model_once_more(work.frame.steps(), Offer::Tools);
                     continue;
                 }
-                frame.finish_step()?;
-                match background::wait_for_all(run, frame, writer, mail, seat).await? {
+                work.frame.finish_step()?;
+                match background::wait_for_all(work).await? {
                     Background::None => return Ok(Driven::Done(reason)),
-                    Background::Told => turn = Turn::once(run.agent.max_steps, frame.steps(), Offer::Tools),
-                    Background::Parked(below) => return Ok(Driven::Parked(below)),
+                    Background::Reported => {
+                        work.turn.call_model_once_more(work.frame.steps(), Offer::Tools);
+                    }
+                    Background::Parked(parked) => return Ok(Driven::Parked(parked)),
                 }
             }
         }
     }
 }
 
+/// Ends the answer with an explanation if a call has failed too often with the same input; returns whether it did.
+fn stop_repeated_failure(work: &mut AgentWork) -> Result<bool, FoldError> {
+    let frame = &mut work.frame;
+    let Some(failure) = repeated_failure::find(frame) else { return Ok(false) };
+    tracing::info!(run = %work.context.run.id, tool = failure.tool, "stopped a call that keeps failing");
+    frame.note(
+        "stopped",
+        json!({ "reason": "repeated_failure", "tool": failure.tool, "times": failure.times }),
+    )?;
+    frame.finish_step()?;
+    frame.say(SegmentKind::Text, failure.text())?;
+    frame.finish_step()?;
+    Ok(true)
+}
+
 /// Reserves the model call, or makes it the last one.
-fn within_limits(
-    run: &RunCtx,
-    frame: &mut Frame,
-    turn: &mut Turn,
-    offer: Offer,
-) -> Result<(Offer, Option<Reserved>), FoldError> {
+fn within_limits(work: &mut AgentWork, offer: Offer) -> Result<(Offer, Option<Reserved>), FoldError> {
     let limit = match offer {
-        Offer::Tools | Offer::Nudge | Offer::Finish => match run.post.budget.reserve() {
+        Offer::Tools | Offer::Nudge | Offer::Finish => match work.context.position.budget.reserve() {
             Ok(reserved) => return Ok((offer, Some(reserved))),
             Err(limit) => limit,
         },
         Offer::NoTools => Limit::Steps,
         Offer::Summarise => return Ok((offer, None)),
     };
-    turn.end_here();
-    if frame.fact("limit").is_none() {
-        frame.note("limit", json!(limit.name()))?;
+    work.turn.limit_reached();
+    if work.frame.fact("limit").is_none() {
+        work.frame.note("limit", json!(limit.name()))?;
     }
     Ok((Offer::NoTools, None))
 }
 
-/// What a person said to this agent since it last spoke.
-fn take_steering(run: &RunCtx, frame: &mut Frame) -> Result<bool, FoldError> {
-    let said = run.tree.take_steered(&run.post.message);
-    let any = !said.is_empty();
-    for text in said {
-        if run.post.is_root() {
-            // What is said to the main agent, those it delegates to hear as well.
-            let (id, from, at) = (frame.message().id.to_string(), PERSON.to_owned(), run.parts.clock.now().0);
+/// Writes the texts that people or callers sent to this agent since its last step; returns whether there were any.
+fn take_steering(run: &AgentContext, frame: &mut Frame) -> Result<bool, FoldError> {
+    let texts = run.tree.agents.take_steering(&run.position.message);
+    let any = !texts.is_empty();
+    for text in texts {
+        if run.position.is_main() {
+            // Sub-agents read what was said to the main agent as well.
+            let (id, from, at) =
+                (frame.message().id.to_string(), PERSON.to_owned(), run.services.clock.now().0);
             run.tree.hub.broadcast(Note { id, from, text: text.clone(), at });
         }
         frame.finish_step()?;
         frame.data(
             STEERING.to_owned(),
-            Some(run.parts.ids.time_ordered()),
+            Some(run.services.ids.time_ordered()),
             json!({ "text": text }),
             false,
         )?;
@@ -267,50 +214,46 @@ fn take_steering(run: &RunCtx, frame: &mut Frame) -> Result<bool, FoldError> {
     Ok(any)
 }
 
-fn ask(run: &RunCtx, frame: &mut Frame, mail: &Mail, questions: Vec<ToolCall>) -> Result<(), FoldError> {
+fn ask(work: &mut AgentWork, questions: Vec<ToolCall>) -> Result<(), FoldError> {
+    let run = &work.context;
     for call in questions {
-        let approval = run.parts.ids.approval();
-        run.tree.asked(approval.clone(), mail.address());
-        frame.ask(approval, call)?;
+        let approval = run.services.ids.approval();
+        run.tree.agents.asked(approval.clone(), work.mailbox.sender());
+        work.frame.ask(approval, call)?;
     }
     Ok(())
 }
 
-/// Waits as long as somebody else in the run is at work; gives the calls once one of them can go on, or nothing when
-/// the whole run waits.
-async fn wait_for_answer(
-    run: &RunCtx,
-    frame: &mut Frame,
-    writer: &mut LogWriter,
-    mail: &mut Mail,
-    seat: &mut Seat,
-) -> Result<Option<Vec<super::turn::PlannedCall>>, RunStop> {
+/// Waits for an answer while other agents of the run are at work. Returns the calls once one of them can run, or `None`
+/// if the whole run waits for a person.
+async fn wait_for_answer(work: &mut AgentWork) -> Result<Option<Vec<PlannedCall>>, RunStop> {
+    let AgentWork { context: run, frame, log, mailbox, permit, .. } = work;
     loop {
-        while let Ok(answer) = mail.answers.try_recv() {
-            take_answer(run, frame, writer, *answer, seat).await?;
+        while let Ok(answer) = mailbox.answers.try_recv() {
+            take_answer(run, frame, log, *answer, permit).await?;
         }
-        mail.show_raised(run, frame)?;
-        let calls = resume::plan(frame, &run.parts.tools, &run.tree.grants, Why::Asked);
+        mailbox.show_relayed(frame, &*run.services.ids)?;
+        let calls = restore::plan(frame, &run.services.tools, &run.tree.grants, Cause::Person);
         if calls.iter().any(|call| call.plan.is_ready()) {
             return Ok(Some(calls));
         }
-        if run.post.is_root() && !run.tree.is_grown() {
+        if run.position.is_main() && !run.tree.agents.had_sub_agents() {
             return Ok(None);
         }
-        writer.append(frame.take(), Vec::new()).await?;
-        run.post.waits.store(true, Ordering::Relaxed);
-        seat.rest();
+        log.append(frame).await?;
+        run.position.awaits_person.store(true, Ordering::Relaxed);
+        permit.release();
         let answer = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
-            Some(answer) = mail.answers.recv() => answer,
-            raised = next_raised(&mut mail.raised) => {
-                raised.show(frame, &*run.parts.ids)?;
+            Some(answer) = mailbox.answers.recv() => answer,
+            relayed = AgentMailbox::next_relayed(&mut mailbox.relayed) => {
+                relayed.show(frame, &*run.services.ids)?;
                 continue;
             }
-            () = run.tree.parking() => return Ok(None),
+            () = run.tree.activity.parking() => return Ok(None),
         };
-        run.post.waits.store(false, Ordering::Relaxed);
-        take_answer(run, frame, writer, *answer, seat).await?;
+        run.position.awaits_person.store(false, Ordering::Relaxed);
+        take_answer(run, frame, log, *answer, permit).await?;
     }
 }

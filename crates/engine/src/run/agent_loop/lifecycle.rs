@@ -1,4 +1,4 @@
-//! A run from its first model call to its pause or its one end, whatever happens in between. Step 4.
+//! A run from its first step until it parks or ends. It ends exactly once, whatever happens in between.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -8,80 +8,71 @@ use store::{SessionKey, StoreError};
 
 use super::{
     command,
-    drive::{Driven, RunCtx, RunStop, drive},
-    frame::Frame,
-    mail::{Answers, Mail},
-    tree::{Busy, Seat},
-    turn::Turn,
+    driver::{AgentWork, Driven, RunStop, drive},
 };
-use crate::{context::cache::History, session::log::LogWriter};
+use crate::{
+    context::cache::History,
+    run::{agent_log::AgentLog, context::AgentContext, delegation::mailbox::AgentMailbox, frame::Frame},
+    session::live_run::EndedRun,
+};
 
-/// What a run leaves behind: the right to append, and answers it did not come to.
-pub(crate) struct Left {
-    pub(crate) writer: LogWriter,
-    pub(crate) answers: Answers,
-}
-
-/// The branch a run goes on from: the message it answers, and what comes up to there where that is known already.
+/// The branch that a run continues: the message it answers, and the conversation up to it where that is known already.
 pub(crate) struct Branch {
     pub(crate) answers: MessageRef,
     pub(crate) history: Option<History>,
 }
 
-/// Runs to the pause or the end, and gives the right to append back.
-pub(crate) async fn run(
-    mut run: RunCtx,
-    branch: Branch,
-    mut writer: LogWriter,
-    mut frame: Frame,
-    turn: Turn,
-    mut mail: Mail,
-    busy: Busy,
-) -> Left {
-    let mut seat = Seat::new(&run.tree, busy, false);
-    let driven = AssertUnwindSafe(async {
-        let histories = &run.parts.histories;
-        let Branch { answers, history } = branch;
-        run.history = match (history, writer.log().key()) {
-            (Some(history), Some(key)) => histories.remember(key, &answers, history),
-            (None, Some(key)) => read_history(&run, key, &answers).await?,
-            (_, None) => Arc::default(),
-        };
-        if command::is_one(&frame) {
-            return command::carry_out(&run, &mut frame, &mut writer).await;
-        }
-        drive(&run, &mut frame, &mut writer, turn, &mut mail, &mut seat).await
-    })
-    .catch_unwind()
-    .await;
+/// Runs until the run parks or ends; returns the right to append.
+pub(crate) async fn run(mut work: AgentWork, branch: Branch) -> EndedRun {
+    let driven = AssertUnwindSafe(begin(&mut work, branch)).catch_unwind().await;
+    let AgentWork { context, frame, mut log, mailbox, .. } = work;
     let end = match driven {
         Ok(Ok(Driven::Done(reason))) => End::Finished(reason),
         Ok(Ok(Driven::Parked(below))) => {
-            return match park(&run, &mut writer, &mut frame, below).await {
-                Ok(()) => Left { writer, answers: mail.answers },
-                Err(stop) => give_up(writer, mail.answers, &stop),
-            };
+            let parked = park(&context, &mut log, frame, below).await;
+            return ended(log, mailbox, parked);
         }
         Ok(Err(RunStop::Cancelled)) => End::Cancelled,
-        Ok(Err(stop @ RunStop::Store(_))) => return give_up(writer, mail.answers, &stop),
+        Ok(Err(stop @ RunStop::Store(_))) => return ended(log, mailbox, Err(stop)),
         Ok(Err(stop)) => {
-            tracing::warn!(run = %run.run, error = %stop, "a run failed");
+            tracing::warn!(run = %context.run.id, error = %stop, "a run failed");
             End::Failed(code(&stop), person_text(&stop))
         }
         Err(_) => {
-            tracing::error!(run = %run.run, "a run panicked");
+            tracing::error!(run = %context.run.id, "a run panicked");
             End::Failed(ErrorCode::Internal, INTERNAL.to_owned())
         }
     };
-    match finish(&run, &mut writer, frame, end).await {
-        Ok(()) => Left { writer, answers: mail.answers },
-        Err(stop) => give_up(writer, mail.answers, &stop),
-    }
+    let finished = finish(&context, &mut log, frame, end).await;
+    ended(log, mailbox, finished)
 }
 
-/// A store that stumbles once costs a moment, not the run.
-async fn read_history(run: &RunCtx, key: SessionKey, answers: &MessageRef) -> Result<History, RunStop> {
-    let read = || run.parts.histories.up_to(&run.parts.store, key, answers);
+async fn begin(work: &mut AgentWork, branch: Branch) -> Result<Driven, RunStop> {
+    let histories = &work.context.services.caches.histories;
+    let Branch { answers, history } = branch;
+    work.context.history = match (history, work.log.session_log().key()) {
+        (Some(history), Some(key)) => histories.remember(key, &answers, history),
+        (None, Some(key)) => read_history(&work.context, key, &answers).await?,
+        (_, None) => Arc::default(),
+    };
+    if command::is_command(&work.frame) {
+        return command::execute(&work.context, &mut work.frame, &mut work.log).await;
+    }
+    drive(work).await
+}
+
+/// If the store did not take the pause or the end, readers are cut off, and the run is resumed from what is stored.
+fn ended(log: AgentLog, mailbox: AgentMailbox, stored: Result<(), RunStop>) -> EndedRun {
+    if let Err(stop) = stored {
+        tracing::error!(error = %stop, "a run could not be stored and was broken off");
+        log.session_log().break_off();
+    }
+    EndedRun { writer: log.into_writer(), answers: mailbox.answers }
+}
+
+/// Reads the history; tries once more if the store is unavailable for a moment.
+async fn read_history(run: &AgentContext, key: SessionKey, answers: &MessageRef) -> Result<History, RunStop> {
+    let read = || run.services.caches.histories.up_to(&run.services.store, key, answers);
     match read().await {
         Err(StoreError::Unavailable(error)) => {
             tracing::warn!(%error, "the history could not be read; trying again");
@@ -98,7 +89,7 @@ async fn read_history(run: &RunCtx, key: SessionKey, answers: &MessageRef) -> Re
 /// Before the second try.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How a run that does not wait ends.
+/// How a run that does not park ends.
 enum End {
     Finished(FinishReason),
     Cancelled,
@@ -131,26 +122,26 @@ pub(crate) fn person_text(stop: &RunStop) -> String {
     }
 }
 
-/// The run leaves memory, and with it every frame below that waits: all in one go.
+/// Parks the run and the frames of its waiting sub-agents in one append.
 async fn park(
-    run: &RunCtx,
-    writer: &mut LogWriter,
-    frame: &mut Frame,
-    mut below: Vec<Frame>,
+    run: &AgentContext,
+    log: &mut AgentLog,
+    frame: Frame,
+    below: Vec<Frame>,
 ) -> Result<(), RunStop> {
     let mut events = Vec::new();
     let mut messages = Vec::with_capacity(below.len() + 1);
-    for frame in below.iter_mut().chain([frame]) {
-        frame.park(run.run.clone())?;
+    for mut frame in below.into_iter().chain([frame]) {
+        frame.park(run.run.id.clone())?;
         events.extend(frame.take());
-        messages.push(normalize(frame.message().clone()));
+        messages.push(normalize(frame.into_message()));
     }
-    writer.append(events, messages).await?;
+    log.append_events(events, messages).await?;
     Ok(())
 }
 
-/// The frame goes into its message: a long answer is not copied to be stored.
-async fn finish(run: &RunCtx, writer: &mut LogWriter, mut frame: Frame, end: End) -> Result<(), RunStop> {
+/// Ends the run. The frame becomes its message, so that a long answer is not copied to be stored.
+async fn finish(run: &AgentContext, log: &mut AgentLog, mut frame: Frame, end: End) -> Result<(), RunStop> {
     let mut events = Vec::new();
     let mut messages = Vec::with_capacity(1);
     for mut orphan in run.tree.take_orphans() {
@@ -165,19 +156,12 @@ async fn finish(run: &RunCtx, writer: &mut LogWriter, mut frame: Frame, end: End
     }?;
     events.extend(frame.take());
     events.push(SessionEvent::RunEnded {
-        run: run.run.clone(),
+        run: run.run.id.clone(),
         message: frame.message().id.clone(),
         end: run_end,
     });
     messages.push(frame.into_message());
-    let _place = run.parts.door.pass(run.parts.sessions.count()).await;
-    writer.append(events, messages).await?;
+    let _permit = run.services.tasks.admission.admit().await;
+    log.append_events(events, messages).await?;
     Ok(())
-}
-
-/// The store does not take the run's end: readers are cut off, and the run is taken up again from what is stored.
-fn give_up(writer: LogWriter, answers: Answers, stop: &RunStop) -> Left {
-    tracing::error!(error = %stop, "a run could not be stored and was broken off");
-    writer.log().break_off();
-    Left { writer, answers }
 }

@@ -1,23 +1,23 @@
-//! A model that makes the same failing call again and again is stopped. Pure: what counts is the message itself, so a
-//! run that comes back after a pause or a crash still knows.
+//! Stops a model that makes the same failing call again and again. Pure: the count comes from the message itself, so it
+//! survives a pause or a crash.
 
 use std::collections::HashSet;
 
 use protocol::{Part, ToolCallId, ToolPart, ToolState, UiMessage, json};
 
-use super::frame::Frame;
+use crate::run::frame::Frame;
 
 /// The same call may fail so often.
 const MOST: usize = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stuck {
+pub(crate) struct RepeatedFailure {
     pub(crate) tool: String,
     pub(crate) times: usize,
     pub(crate) error: String,
 }
 
-impl Stuck {
+impl RepeatedFailure {
     /// For the person.
     pub(crate) fn text(&self) -> String {
         let Self { tool, times, error } = self;
@@ -31,12 +31,12 @@ impl Stuck {
 
 /// The call of the newest step that has now failed too often with the same input, not counting what came before a
 /// success.
-pub(crate) fn find(frame: &Frame) -> Option<Stuck> {
+pub(crate) fn find(frame: &Frame) -> Option<RepeatedFailure> {
     find_in(frame.message(), frame.cut_off())
 }
 
 /// A call of `cut_off` did not fail: it was never made.
-fn find_in(message: &UiMessage, cut_off: &HashSet<ToolCallId>) -> Option<Stuck> {
+fn find_in(message: &UiMessage, cut_off: &HashSet<ToolCallId>) -> Option<RepeatedFailure> {
     let step = message.parts.iter().rposition(|part| matches!(part, Part::StepStart))?;
     message.parts[step..].iter().find_map(|part| {
         let Part::Tool(newest) = part else { return None };
@@ -56,8 +56,8 @@ fn find_in(message: &UiMessage, cut_off: &HashSet<ToolCallId>) -> Option<Stuck> 
                 _ => {}
             }
         }
-        let stuck = || Stuck { tool: newest.tool.clone(), times, error: error.to_owned() };
-        (times >= MOST).then(stuck)
+        let failure = || RepeatedFailure { tool: newest.tool.clone(), times, error: error.to_owned() };
+        (times >= MOST).then(failure)
     })
 }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn times(calls: &[(Value, bool)]) -> Option<usize> {
-        find_in(&message(calls), &HashSet::new()).map(|stuck| stuck.times)
+        find_in(&message(calls), &HashSet::new()).map(|failure| failure.times)
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
         let all = message(&[fails(), fails(), fails(), fails(), fails()]);
         let cut = |calls: &[&str]| calls.iter().map(|call| ToolCallId::new(*call)).collect::<HashSet<_>>();
         assert_eq!(find_in(&all, &cut(&["0", "1", "2"])), None, "two failures only");
-        assert_eq!(find_in(&all, &cut(&["0", "1"])).map(|stuck| stuck.times), Some(3));
+        assert_eq!(find_in(&all, &cut(&["0", "1"])).map(|failure| failure.times), Some(3));
         assert_eq!(find_in(&all, &cut(&["4"])), None, "the newest was never made");
     }
 
@@ -137,6 +137,6 @@ mod tests {
                 "the server restarted before this call was complete".clone_into(error_text);
             }
         }
-        assert_eq!(find_in(&failing, &HashSet::new()).map(|stuck| stuck.times), Some(3));
+        assert_eq!(find_in(&failing, &HashSet::new()).map(|failure| failure.times), Some(3));
     }
 }

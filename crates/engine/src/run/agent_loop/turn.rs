@@ -1,4 +1,6 @@
-//! The agent loop as a value: it decides what comes next and never awaits. Style: plain in, plain out.
+//! The agent loop as a pure state machine: it decides what happens next and never awaits.
+//!
+//! Only the driver holds a [`Turn`]. It reports what happened through the methods and asks [`Turn::next`] for the next step.
 
 use protocol::{FinishReason, ToolCall};
 
@@ -8,22 +10,22 @@ pub(crate) enum Step {
     CallModel(Offer),
     /// Run these together; settle them in this order.
     CallTools(Vec<PlannedCall>),
-    /// Ask for these, then leave memory.
+    /// Ask a person about these, then wait.
     Park(Vec<ToolCall>),
     Done(FinishReason),
 }
 
-/// Whether the model may call tools.
+/// What a model call offers: whether the model may call tools, and what it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     Tools,
-    /// A limit was reached: say what you have.
+    /// A limit was reached: the model is asked for what it has.
     NoTools,
-    /// The work ended on a tool's result: say what came of it.
+    /// The work ended with a tool result: the model is asked for a summary.
     Summarise,
-    /// Nothing was said at all.
+    /// The model wrote nothing at all and is asked again.
     Nudge,
-    /// The structured answer is missing.
+    /// The structured answer is missing and is asked for.
     Finish,
 }
 
@@ -40,17 +42,17 @@ pub(crate) enum Plan {
     Deny(Option<String>),
     /// A person must be asked first.
     Ask,
-    /// Somebody was asked already, or the front end runs it: nothing to do but wait.
+    /// A person was asked already, or the front end runs it: wait.
     Wait,
-    /// It may or may not have happened before the server went down.
+    /// A restart interrupted it: it may or may not have happened.
     Unknown,
 }
 
-/// What a model said in one call, beyond the text.
+/// The answer of one model call, apart from its text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct ModelAnswer {
     pub(crate) calls: Vec<PlannedCall>,
-    /// Calls that could not be accepted; the model has their errors as results.
+    /// How many calls could not be accepted; their errors are the results.
     pub(crate) rejected: usize,
     pub(crate) finish: FinishReason,
 }
@@ -59,13 +61,16 @@ pub(crate) struct Said {
 pub(crate) struct Turn {
     phase: Phase,
     steps: u32,
+    /// The agent's limit of steps.
     max_steps: u32,
+    /// The step after which the model gets no more tools: `max_steps`, or an earlier one if another limit was reached.
+    last_step: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Phase {
     Model,
-    /// One more model call, whatever the limits say.
+    /// One more model call, regardless of the limits.
     Once(Offer),
     Calls(Vec<PlannedCall>),
     Waiting(Vec<PlannedCall>),
@@ -74,41 +79,48 @@ enum Phase {
 
 impl Turn {
     pub(crate) fn new(max_steps: u32) -> Self {
-        Self { phase: Phase::Model, steps: 0, max_steps }
+        Self { phase: Phase::Model, steps: 0, max_steps, last_step: max_steps }
     }
 
-    /// Goes on with calls that have no result yet, after `steps` model calls.
+    /// Resumes with calls that have no result yet, after `steps` steps.
     pub(crate) fn resume(max_steps: u32, steps: u32, calls: Vec<PlannedCall>) -> Self {
         let phase = if calls.is_empty() { Phase::Model } else { Phase::Calls(calls) };
-        Self { phase, steps, max_steps }
+        Self { phase, steps, max_steps, last_step: max_steps }
     }
 
-    /// One more model call after the turn was over.
-    pub(crate) fn once(max_steps: u32, steps: u32, offer: Offer) -> Self {
-        Self { phase: Phase::Once(offer), steps, max_steps }
-    }
-
-    /// Nothing to do for the model until somebody in the background has ended.
-    pub(crate) fn rest_if_idle(&mut self) {
+    /// Background agents are at work: the model is called again when they have ended.
+    pub(crate) fn wait_for_background(&mut self) {
         if self.phase == Phase::Model && self.steps > 0 {
             self.phase = Phase::Done(FinishReason::Stop);
         }
     }
 
-    /// The answer was given.
-    pub(crate) fn finished() -> Self {
-        Self { phase: Phase::Done(FinishReason::Stop), steps: 0, max_steps: 0 }
+    /// A person answered: continues with the calls that have no result yet, after `steps` steps.
+    pub(crate) fn answered(&mut self, steps: u32, calls: Vec<PlannedCall>) {
+        *self = Self::resume(self.max_steps, steps, calls);
     }
 
-    /// A limit other than that of the steps was reached: the model call to come is the last one.
-    pub(crate) fn end_here(&mut self) {
-        self.max_steps = self.max_steps.min(self.steps);
+    /// The turn was over, and the model has something more to answer: a text that was sent to the agent, reports of
+    /// background agents, a missing summary, or its last words at a time limit.
+    pub(crate) fn call_model_once_more(&mut self, steps: u32, offer: Offer) {
+        *self =
+            Self { phase: Phase::Once(offer), steps, max_steps: self.max_steps, last_step: self.max_steps };
+    }
+
+    /// The structured answer was given: nothing follows it.
+    pub(crate) fn finish(&mut self) {
+        self.phase = Phase::Done(FinishReason::Stop);
+    }
+
+    /// A limit other than that of the steps was reached: the next model call is the last one.
+    pub(crate) fn limit_reached(&mut self) {
+        self.last_step = self.last_step.min(self.steps);
     }
 
     pub(crate) fn next(&mut self) -> Step {
         match &mut self.phase {
             Phase::Once(offer) => Step::CallModel(*offer),
-            Phase::Model if self.steps < self.max_steps => Step::CallModel(Offer::Tools),
+            Phase::Model if self.steps < self.last_step => Step::CallModel(Offer::Tools),
             Phase::Model => Step::CallModel(Offer::NoTools),
             Phase::Calls(calls) => {
                 let (ready, waiting): (Vec<_>, Vec<_>) =
@@ -127,14 +139,14 @@ impl Turn {
         }
     }
 
-    pub(crate) fn model_said(&mut self, said: Said) {
+    pub(crate) fn model_answered(&mut self, answer: ModelAnswer) {
         self.steps += 1;
-        self.phase = if !said.calls.is_empty() {
-            Phase::Calls(said.calls)
-        } else if said.rejected > 0 && self.steps <= self.max_steps {
+        self.phase = if !answer.calls.is_empty() {
+            Phase::Calls(answer.calls)
+        } else if answer.rejected > 0 && self.steps <= self.last_step {
             Phase::Model
         } else {
-            Phase::Done(said.finish)
+            Phase::Done(answer.finish)
         };
     }
 }
@@ -161,22 +173,22 @@ mod tests {
         PlannedCall { call, plan }
     }
 
-    fn said(calls: Vec<PlannedCall>) -> Said {
-        Said { calls, rejected: 0, finish: FinishReason::Stop }
+    fn answer(calls: Vec<PlannedCall>) -> ModelAnswer {
+        ModelAnswer { calls, rejected: 0, finish: FinishReason::Stop }
     }
 
     #[test]
     fn text_alone_ends_the_turn_with_the_models_reason() {
         let mut turn = Turn::new(5);
         assert_eq!(turn.next(), Step::CallModel(Offer::Tools));
-        turn.model_said(Said { calls: vec![], rejected: 0, finish: FinishReason::Length });
+        turn.model_answered(ModelAnswer { calls: vec![], rejected: 0, finish: FinishReason::Length });
         assert_eq!(turn.next(), Step::Done(FinishReason::Length));
     }
 
     #[test]
     fn calls_that_need_nobody_run_before_the_turn_parks() {
         let mut turn = Turn::new(5);
-        turn.model_said(said(vec![
+        turn.model_answered(answer(vec![
             planned("a", Plan::Ask),
             planned("b", Plan::Run),
             planned("c", Plan::Wait),
@@ -202,17 +214,60 @@ mod tests {
     #[test]
     fn a_rejected_call_goes_back_to_the_model() {
         let mut turn = Turn::new(5);
-        turn.model_said(Said { calls: vec![], rejected: 1, finish: FinishReason::ToolCalls });
+        turn.model_answered(ModelAnswer { calls: vec![], rejected: 1, finish: FinishReason::ToolCalls });
         assert_eq!(turn.next(), Step::CallModel(Offer::Tools));
     }
 
     #[test]
     fn at_the_step_limit_the_model_speaks_once_more_without_tools() {
         let mut turn = Turn::new(1);
-        turn.model_said(said(vec![planned("a", Plan::Run)]));
+        turn.model_answered(answer(vec![planned("a", Plan::Run)]));
         assert_eq!(turn.next(), Step::CallTools(vec![planned("a", Plan::Run)]));
         assert_eq!(turn.next(), Step::CallModel(Offer::NoTools));
-        turn.model_said(Said { calls: vec![], rejected: 1, finish: FinishReason::ToolCalls });
+        turn.model_answered(ModelAnswer { calls: vec![], rejected: 1, finish: FinishReason::ToolCalls });
         assert_eq!(turn.next(), Step::Done(FinishReason::ToolCalls));
+    }
+
+    #[test]
+    fn another_limit_makes_the_next_call_the_last_until_the_agent_is_asked_once_more() {
+        let mut turn = Turn::new(9);
+        turn.limit_reached();
+        assert_eq!(turn.next(), Step::CallModel(Offer::NoTools));
+        turn.model_answered(answer(vec![]));
+        assert_eq!(turn.next(), Step::Done(FinishReason::Stop));
+        turn.call_model_once_more(1, Offer::Tools);
+        assert_eq!(turn.next(), Step::CallModel(Offer::Tools));
+        turn.model_answered(answer(vec![planned("a", Plan::Run)]));
+        assert_eq!(turn.next(), Step::CallTools(vec![planned("a", Plan::Run)]));
+        assert_eq!(turn.next(), Step::CallModel(Offer::Tools), "the agent's own limit holds again");
+    }
+
+    #[test]
+    fn a_structured_answer_ends_the_turn() {
+        let mut turn = Turn::new(9);
+        turn.model_answered(answer(vec![planned("a", Plan::Run)]));
+        assert_eq!(turn.next(), Step::CallTools(vec![planned("a", Plan::Run)]));
+        turn.finish();
+        assert_eq!(turn.next(), Step::Done(FinishReason::Stop));
+    }
+
+    #[test]
+    fn an_answer_continues_with_the_calls_that_are_left() {
+        let mut turn = Turn::new(2);
+        turn.model_answered(answer(vec![planned("a", Plan::Ask)]));
+        assert_eq!(turn.next(), Step::Park(vec![planned("a", Plan::Ask).call]));
+        turn.answered(1, vec![planned("a", Plan::Run)]);
+        assert_eq!(turn.next(), Step::CallTools(vec![planned("a", Plan::Run)]));
+        assert_eq!(turn.next(), Step::CallModel(Offer::Tools));
+    }
+
+    #[test]
+    fn a_resumed_turn_with_background_agents_waits_for_them_before_it_calls_the_model() {
+        let mut fresh = Turn::new(5);
+        fresh.wait_for_background();
+        assert_eq!(fresh.next(), Step::CallModel(Offer::Tools), "a turn that has not begun begins");
+        let mut resumed = Turn::resume(5, 2, Vec::new());
+        resumed.wait_for_background();
+        assert_eq!(resumed.next(), Step::Done(FinishReason::Stop));
     }
 }

@@ -1,7 +1,8 @@
-//! Questions of sub-agents, raised into the main agent's message: a stock client can answer only what stands there.
+//! Relays the approvals of sub-agents to the main agent's message: a stock client can answer only what that message
+//! shows.
 //!
-//! The question itself belongs to the sub-agent's message. What is written into the main message is a copy, in a step
-//! of its own, that follows the original: asked, answered, settled.
+//! The question itself belongs to the sub-agent's message. The main message shows a copy, in a step of its own, that
+//! follows the original: asked, answered, settled.
 
 use std::collections::HashMap;
 
@@ -9,36 +10,36 @@ use protocol::{ApprovalId, FoldError, IdSource, MessageId, SessionEvent, ToolCal
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::frame::Frame;
+use crate::run::frame::Frame;
 
-/// What happened to a question of a sub-agent.
-pub(crate) enum Raised {
+/// What happened to an approval of a sub-agent.
+pub(crate) enum RelayedApproval {
     Asked { approval: ApprovalId, call: ToolCall, from: MessageId, agent: String },
     Edited { approval: ApprovalId, input: Value },
     Answered { approval: ApprovalId, approved: bool, reason: Option<String>, withdrawn: bool },
     Settled { approval: ApprovalId, outcome: ToolOutcome },
 }
 
-/// Follows what a sub-agent writes, and tells what of it is to be shown in the main agent's message as well.
+/// Selects from a sub-agent's events those that the main agent's message must show as well.
 #[derive(Clone, Default)]
-pub(crate) struct Follower {
+pub(crate) struct ApprovalSelector {
     agent: String,
     asked: HashMap<ToolCallId, ApprovalId>,
 }
 
-impl Follower {
+impl ApprovalSelector {
     pub(crate) fn new(agent: &str) -> Self {
         Self { agent: agent.to_owned(), asked: HashMap::new() }
     }
 
-    /// What of these events is to be raised.
-    pub(crate) fn of(&mut self, events: &[SessionEvent]) -> Vec<Raised> {
+    /// The approvals among these events.
+    pub(crate) fn select(&mut self, events: &[SessionEvent]) -> Vec<RelayedApproval> {
         let mut raised = Vec::new();
         for event in events {
             match event {
                 SessionEvent::ApprovalAsked { message, approval, call, raised: false } => {
                     self.asked.insert(call.id.clone(), approval.clone());
-                    raised.push(Raised::Asked {
+                    raised.push(RelayedApproval::Asked {
                         approval: approval.clone(),
                         call: call.clone(),
                         from: message.clone(),
@@ -53,7 +54,7 @@ impl Follower {
                     raised: false,
                     ..
                 } => {
-                    raised.push(Raised::Answered {
+                    raised.push(RelayedApproval::Answered {
                         approval: approval.clone(),
                         approved: *approved,
                         reason: reason.clone(),
@@ -61,11 +62,11 @@ impl Follower {
                     });
                 }
                 SessionEvent::InputEdited { approval, input, raised: false, .. } => {
-                    raised.push(Raised::Edited { approval: approval.clone(), input: input.clone() });
+                    raised.push(RelayedApproval::Edited { approval: approval.clone(), input: input.clone() });
                 }
                 SessionEvent::ToolSettled { call, outcome, .. } => {
                     if let Some(approval) = self.asked.remove(call) {
-                        raised.push(Raised::Settled { approval, outcome: outcome.clone() });
+                        raised.push(RelayedApproval::Settled { approval, outcome: outcome.clone() });
                     }
                 }
                 _ => {}
@@ -75,79 +76,83 @@ impl Follower {
     }
 }
 
-/// A sub-agent's way to the main agent's message.
+/// A sub-agent's connection to the main agent's message.
 #[derive(Clone)]
-pub(crate) struct Mirror {
-    to: mpsc::Sender<Box<Raised>>,
-    follower: Follower,
+pub(crate) struct ApprovalRelay {
+    to: mpsc::Sender<Box<RelayedApproval>>,
+    selector: ApprovalSelector,
 }
 
-impl Mirror {
-    /// `asked` are the questions that were raised before.
+impl ApprovalRelay {
+    /// `asked` are the open questions that were relayed before.
     pub(crate) fn new(
-        to: mpsc::Sender<Box<Raised>>,
+        to: mpsc::Sender<Box<RelayedApproval>>,
         agent: &str,
         asked: HashMap<ToolCallId, ApprovalId>,
     ) -> Self {
-        Self { to, follower: Follower { agent: agent.to_owned(), asked } }
+        Self { to, selector: ApprovalSelector { agent: agent.to_owned(), asked } }
     }
 
-    pub(crate) fn of(&mut self, events: &[SessionEvent]) -> Vec<Raised> {
-        self.follower.of(events)
+    pub(crate) fn select(&mut self, events: &[SessionEvent]) -> Vec<RelayedApproval> {
+        self.selector.select(events)
     }
 
-    pub(crate) async fn send(&self, raised: Vec<Raised>) {
-        for raised in raised {
-            // The main agent is gone only when its run is, and then nobody can answer any more.
-            drop(self.to.send(Box::new(raised)).await);
+    pub(crate) async fn send(&self, relayed: Vec<RelayedApproval>) {
+        for relayed in relayed {
+            // The main agent has gone only if its run has ended, and then nobody can answer any more.
+            drop(self.to.send(Box::new(relayed)).await);
         }
     }
 }
 
-/// What sub-agents wrote and the main agent's message does not show: a crash may come between the two.
+/// Approvals that sub-agents wrote and the main agent's message does not show yet, because a crash came in between.
 #[derive(Default)]
-pub(crate) struct Unshown {
-    followers: HashMap<MessageId, Follower>,
-    raised: Vec<Raised>,
+pub(crate) struct UnshownApprovals {
+    selectors: HashMap<MessageId, ApprovalSelector>,
+    relayed: Vec<RelayedApproval>,
 }
 
-impl Unshown {
-    /// A sub-agent's event.
-    pub(crate) fn below(&mut self, message: &MessageId, event: &SessionEvent) {
+impl UnshownApprovals {
+    /// Applies an event of a sub-agent.
+    pub(crate) fn sub_agent_event(&mut self, message: &MessageId, event: &SessionEvent) {
         if let SessionEvent::FrameOpened { metadata, .. } = event {
             let agent = metadata.get("agentName").and_then(Value::as_str).unwrap_or_default();
-            self.followers.insert(message.clone(), Follower::new(agent));
+            self.selectors.insert(message.clone(), ApprovalSelector::new(agent));
         }
-        if let Some(follower) = self.followers.get_mut(message) {
-            self.raised.extend(follower.of(std::slice::from_ref(event)));
+        if let Some(selector) = self.selectors.get_mut(message) {
+            self.relayed.extend(selector.select(std::slice::from_ref(event)));
         }
     }
 
-    /// An event of the main agent's message, whose frame this is.
-    pub(crate) fn root(&mut self, frame: &Frame, event: &SessionEvent) {
-        self.raised.retain(|raised| match (raised, event) {
-            (Raised::Asked { approval, .. }, SessionEvent::ApprovalAsked { approval: shown, .. })
-            | (Raised::Answered { approval, .. }, SessionEvent::ApprovalAnswered { approval: shown, .. }) => {
+    /// Applies an event of the main agent, whose frame this is.
+    pub(crate) fn main_event(&mut self, frame: &Frame, event: &SessionEvent) {
+        self.relayed.retain(|relayed| match (relayed, event) {
+            (
+                RelayedApproval::Asked { approval, .. },
+                SessionEvent::ApprovalAsked { approval: shown, .. },
+            )
+            | (
+                RelayedApproval::Answered { approval, .. },
+                SessionEvent::ApprovalAnswered { approval: shown, .. },
+            ) => approval != shown,
+            (RelayedApproval::Edited { approval, .. }, SessionEvent::InputEdited { approval: shown, .. }) => {
                 approval != shown
             }
-            (Raised::Edited { approval, .. }, SessionEvent::InputEdited { approval: shown, .. }) => {
-                approval != shown
-            }
-            (Raised::Settled { approval, .. }, SessionEvent::ToolSettled { call, .. }) => {
+            (RelayedApproval::Settled { approval, .. }, SessionEvent::ToolSettled { call, .. }) => {
                 frame.raised_call(approval).as_ref() != Some(call)
             }
             _ => true,
         });
     }
 
-    /// Makes up for it.
+    /// Writes them into the main agent's message.
     pub(crate) fn show(&mut self, frame: &mut Frame, ids: &dyn IdSource) -> Result<(), FoldError> {
-        self.raised.drain(..).try_for_each(|raised| raised.show(frame, ids))
+        self.relayed.drain(..).try_for_each(|relayed| relayed.show(frame, ids))
     }
 }
 
-impl Raised {
-    /// Writes it into the main agent's message.
+impl RelayedApproval {
+    /// Writes the approval into the main agent's message.
     pub(crate) fn show(self, frame: &mut Frame, ids: &dyn IdSource) -> Result<(), FoldError> {
         match self {
             Self::Asked { approval, call, from, agent } => frame.raise(approval, call, &from, &agent, ids),

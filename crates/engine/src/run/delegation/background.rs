@@ -10,17 +10,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tools::delegation::{self, AbortAgentInput, SendInputInput, WaitAgentInput};
 
-use super::{
-    delegate::Delegated,
-    drive::{RunCtx, RunStop},
-    frame::Frame,
-    mail::{Mail, next_raised},
-    order::Refusal,
-    tree::{Busy, Seat},
-};
+use super::{delegate::Delegated, mailbox::AgentMailbox, request::Refusal, tree::EndedAgent};
 use crate::{
     context::history::{BACKGROUND, STEERING},
-    session::log::LogWriter,
+    mailbox::activity::ActivityGuard,
+    run::{
+        agent_loop::driver::{AgentWork, RunStop},
+        context::AgentContext,
+        frame::Frame,
+    },
 };
 
 /// How long `wait-agent` waits when it is not told, and at most.
@@ -32,11 +30,11 @@ pub(crate) fn is_about_one(tool: &str) -> bool {
     matches!(tool, delegation::SEND_INPUT | delegation::WAIT_AGENT | delegation::ABORT_AGENT)
 }
 
-pub(crate) async fn call(run: RunCtx, call: ToolCall, busy: Busy) -> Delegated {
+pub(crate) async fn call(run: AgentContext, call: ToolCall, activity: ActivityGuard) -> Delegated {
     match call.name.as_str() {
-        delegation::SEND_INPUT => send_input(&run, &call, busy),
-        delegation::ABORT_AGENT => abort(&run, &call, busy).await,
-        _ => wait(&run, &call, busy).await,
+        delegation::SEND_INPUT => send_input(&run, &call, activity),
+        delegation::ABORT_AGENT => abort(&run, &call, activity).await,
+        _ => wait(&run, &call, activity).await,
     }
 }
 
@@ -46,9 +44,9 @@ pub(crate) fn started(agent_id: &str) -> ToolOutcome {
 }
 
 /// What the caller is told about agents that ended without being waited for.
-pub(crate) fn report(ended: &[(String, ToolOutcome)]) -> String {
-    let lines: Vec<String> =
-        ended.iter().map(|(agent_id, outcome)| ended_value(agent_id, outcome).to_string()).collect();
+fn report(ended: &[EndedAgent]) -> String {
+    let line = |ended: &EndedAgent| ended_value(ended.chat.as_str(), &ended.outcome).to_string();
+    let lines: Vec<String> = ended.iter().map(line).collect();
     format!("Agents you started in the background have ended:\n{}", lines.join("\n"))
 }
 
@@ -74,42 +72,42 @@ fn refuse(refusal: &Refusal) -> ToolOutcome {
     ToolOutcome::Done { output: refusal.to_value() }
 }
 
-fn unknown(run: &RunCtx, agent_id: &str) -> ToolOutcome {
+fn unknown(run: &AgentContext, agent_id: &str) -> ToolOutcome {
     let mine: Vec<String> =
-        run.tree.below(&run.post.message).iter().map(|(_, one)| one.chat.to_string()).collect();
+        run.tree.agents.sub_agents_of(&run.position.message).iter().map(|one| one.chat.to_string()).collect();
     let mine = if mine.is_empty() { "none".to_owned() } else { mine.join(", ") };
     let message = format!("You have no agent \"{agent_id}\" at work. Yours are: {mine}.");
     refuse(&Refusal { code: "not_found", message, unavailable: false })
 }
 
-fn send_input(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
+fn send_input(run: &AgentContext, call: &ToolCall, activity: ActivityGuard) -> Delegated {
     let input: SendInputInput = match read(call) {
         Ok(input) => input,
-        Err(outcome) => return Delegated::Done(outcome, Some(busy)),
+        Err(outcome) => return Delegated::Done(outcome, Some(activity)),
     };
-    let outcome = match run.tree.by_chat(&input.agent_id) {
+    let outcome = match run.tree.agents.by_chat(&input.agent_id) {
         Some((message, handle))
-            if handle.parent == run.post.message && run.tree.steer(&message, input.message) =>
+            if handle.parent == run.position.message && run.tree.agents.steer(&message, input.message) =>
         {
             ToolOutcome::Done { output: json!({ "ok": true, "agentId": input.agent_id }) }
         }
         _ => unknown(run, &input.agent_id),
     };
-    Delegated::Done(outcome, Some(busy))
+    Delegated::Done(outcome, Some(activity))
 }
 
-async fn abort(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
+async fn abort(run: &AgentContext, call: &ToolCall, activity: ActivityGuard) -> Delegated {
     let input: AbortAgentInput = match read(call) {
         Ok(input) => input,
-        Err(outcome) => return Delegated::Done(outcome, Some(busy)),
+        Err(outcome) => return Delegated::Done(outcome, Some(activity)),
     };
-    let outcome = match run.tree.by_chat(&input.agent_id) {
-        Some((_, handle)) if handle.parent == run.post.message => {
-            let mut ended = run.tree.watch_ended();
+    let outcome = match run.tree.agents.by_chat(&input.agent_id) {
+        Some((_, handle)) if handle.parent == run.position.message => {
+            let mut ended = run.tree.watch_endings();
             handle.cancel.cancel();
             // It is bounded: a cancelled agent closes its message and ends.
             while run.tree.take_ended(&input.agent_id).is_none()
-                && run.tree.by_chat(&input.agent_id).is_some()
+                && run.tree.agents.by_chat(&input.agent_id).is_some()
             {
                 if ended.changed().await.is_err() {
                     break;
@@ -121,39 +119,39 @@ async fn abort(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
         }
         _ => unknown(run, &input.agent_id),
     };
-    Delegated::Done(outcome, Some(busy))
+    Delegated::Done(outcome, Some(activity))
 }
 
 /// Until the first of these agents has ended; whoever waits is not at work.
-async fn wait(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
+async fn wait(run: &AgentContext, call: &ToolCall, activity: ActivityGuard) -> Delegated {
     let input: WaitAgentInput = match read(call) {
         Ok(input) => input,
-        Err(outcome) => return Delegated::Done(outcome, Some(busy)),
+        Err(outcome) => return Delegated::Done(outcome, Some(activity)),
     };
     let timeout = Duration::from_millis(input.timeout_ms.unwrap_or(WAIT).min(LONGEST_WAIT));
     let deadline = tokio::time::Instant::now() + timeout;
-    let _listening = run.tree.listen(&run.post.message);
-    let mut ended = run.tree.watch_ended();
-    let mut busy = Some(busy);
+    let _listening = run.tree.listen(&run.position.message);
+    let mut ended = run.tree.watch_endings();
+    let mut activity = Some(activity);
     loop {
         ended.borrow_and_update();
         let at_work = input.agent_ids.iter().any(|agent_id| {
-            run.tree.by_chat(agent_id).is_some_and(|(_, handle)| handle.parent == run.post.message)
+            run.tree.agents.by_chat(agent_id).is_some_and(|(_, handle)| handle.parent == run.position.message)
         });
         for agent_id in &input.agent_ids {
-            if let Some((outcome, its)) = run.tree.take_ended(agent_id) {
+            if let Some(ended) = run.tree.take_ended(agent_id) {
                 return Delegated::Done(
-                    ToolOutcome::Done { output: ended_value(agent_id, &outcome) },
-                    its.or(busy),
+                    ToolOutcome::Done { output: ended_value(agent_id, &ended.outcome) },
+                    ended.activity.or(activity),
                 );
             }
         }
         if !at_work {
-            let busy = busy.or_else(|| Some(run.tree.busy()));
-            return Delegated::Done(unknown(run, &input.agent_ids.join(", ")), busy);
+            let activity = activity.or_else(|| Some(run.tree.activity.begin()));
+            return Delegated::Done(unknown(run, &input.agent_ids.join(", ")), activity);
         }
-        busy = None;
-        drop(run.tree.take_guards(&run.post.message, &input.agent_ids));
+        activity = None;
+        drop(run.tree.take_activity(&run.position.message, &input.agent_ids));
         tokio::select! {
             biased;
             () = run.cancel.cancelled() => {
@@ -162,47 +160,44 @@ async fn wait(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
             changed = ended.changed() => drop(changed),
             () = tokio::time::sleep_until(deadline) => {
                 let output = json!({ "ok": true, "status": "running", "agentIds": input.agent_ids });
-                return Delegated::Done(ToolOutcome::Done { output }, Some(run.tree.busy()));
+                return Delegated::Done(ToolOutcome::Done { output }, Some(run.tree.activity.begin()));
             }
-            () = run.tree.parking() => return Delegated::Parked(Vec::new()),
+            () = run.tree.activity.parking() => return Delegated::Parked(Vec::new()),
         }
     }
 }
 
-/// What became of the agents in the background when their caller would have ended.
+/// What the background agents of an agent have come to when the agent itself is done.
 pub(crate) enum Background {
+    /// There were none, or their results are known.
     None,
-    /// They have ended, and the caller has their reports.
-    Told,
+    /// They have ended, and their reports are written into the message.
+    Reported,
     Parked(Vec<Frame>),
 }
 
-pub(crate) async fn wait_for_all(
-    run: &RunCtx,
-    frame: &mut Frame,
-    writer: &mut LogWriter,
-    mail: &mut Mail,
-    seat: &mut Seat,
-) -> Result<Background, RunStop> {
-    let _listening = run.tree.listen(&run.post.message);
+/// Waits until all background agents have ended or parked, and reports their results to their caller.
+pub(crate) async fn wait_for_all(work: &mut AgentWork) -> Result<Background, RunStop> {
+    let AgentWork { context: run, frame, log, mailbox, permit, .. } = work;
+    let _listening = run.tree.listen(&run.position.message);
     let mut parked = Vec::new();
-    if !mail.background.is_empty() {
-        writer.append(frame.take(), Vec::new()).await?;
+    if !mailbox.background.is_empty() {
+        log.append(frame).await?;
     }
-    while !mail.background.is_empty() {
-        // Those still at work hold the run up until this frame has their results.
-        if run.tree.has_background(&run.post.message) {
-            seat.rest();
+    while !mailbox.background.is_empty() {
+        // The run stays active until this agent has the results of those still at work.
+        if run.tree.has_background(&run.position.message) {
+            permit.release();
         }
         let ended = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
-            raised = next_raised(&mut mail.raised) => {
-                raised.show(frame, &*run.parts.ids)?;
-                writer.append(frame.take(), Vec::new()).await?;
+            relayed = AgentMailbox::next_relayed(&mut mailbox.relayed) => {
+                relayed.show(frame, &*run.services.ids)?;
+                log.append(frame).await?;
                 continue;
             }
-            ended = mail.background.join_next() => ended,
+            ended = mailbox.background.join_next() => ended,
         };
         match ended {
             Some(Ok(Delegated::Parked(frames))) => parked.extend(frames),
@@ -210,29 +205,64 @@ pub(crate) async fn wait_for_all(
             Some(Err(error)) => tracing::error!(%error, "a background agent broke off"),
             _ => {}
         }
-        for busy in run.tree.take_guards(&run.post.message, &[]) {
-            seat.take_over(Some(busy));
+        for activity in run.tree.take_activity(&run.position.message, &[]) {
+            permit.adopt(Some(activity));
         }
     }
-    mail.show_raised(run, frame)?;
+    mailbox.show_relayed(frame, &*run.services.ids)?;
     if !parked.is_empty() {
         return Ok(Background::Parked(parked));
     }
-    let untold = run.tree.take_untold(&run.post.message);
-    if untold.is_empty() {
+    let unreported = run.tree.take_unreported(&run.position.message);
+    if unreported.is_empty() {
         return Ok(Background::None);
     }
-    let mut reports = Vec::with_capacity(untold.len());
-    for (agent_id, outcome, busy) in untold {
-        seat.take_over(busy);
-        reports.push((agent_id, outcome));
-    }
-    let text = report(&reports);
+    let text = report(&unreported);
+    unreported.into_iter().for_each(|ended| permit.adopt(ended.activity));
     frame.data(
         STEERING.to_owned(),
-        Some(run.parts.ids.time_ordered()),
+        Some(run.services.ids.time_ordered()),
         json!({ "text": text, "from": BACKGROUND }),
         false,
     )?;
-    Ok(Background::Told)
+    Ok(Background::Reported)
+}
+
+/// Waits for the background agents of an agent that parks; returns the frames of those that park too.
+pub(crate) async fn join_parked(work: &mut AgentWork) -> Result<Vec<Frame>, RunStop> {
+    let AgentWork { context: run, frame, mailbox, .. } = work;
+    let mut parked = Vec::new();
+    while !mailbox.background.is_empty() {
+        tokio::select! {
+            biased;
+            relayed = AgentMailbox::next_relayed(&mut mailbox.relayed) => relayed.show(frame, &*run.services.ids)?,
+            ended = mailbox.background.join_next() => match ended {
+                Some(Ok(Delegated::Parked(frames))) => parked.extend(frames),
+                Some(Ok(Delegated::Broken(stop))) => return Err(stop),
+                _ => {}
+            }
+        }
+    }
+    Ok(parked)
+}
+
+/// Stops all sub-agents of an agent that ends early, and waits for those in the background.
+pub(crate) async fn cancel_all(work: &mut AgentWork) -> Result<(), RunStop> {
+    let AgentWork { context: run, frame, mailbox, .. } = work;
+    for sub_agent in run.tree.agents.sub_agents_of(&run.position.message) {
+        sub_agent.cancel.cancel();
+    }
+    while !mailbox.background.is_empty() {
+        tokio::select! {
+            biased;
+            relayed = AgentMailbox::next_relayed(&mut mailbox.relayed) => relayed.show(frame, &*run.services.ids)?,
+            ended = mailbox.background.join_next() => {
+                if let Some(Ok(Delegated::Parked(mut frames))) = ended {
+                    run.tree.add_orphans(&mut frames);
+                }
+            }
+        }
+    }
+    drop(run.tree.take_unreported(&run.position.message));
+    Ok(())
 }

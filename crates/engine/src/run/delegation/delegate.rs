@@ -12,101 +12,102 @@ use protocol::{
 };
 use serde::Deserialize;
 use serde_json::{Map, json};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tools::delegation::SPAWN_AGENT;
 
 use super::{
-    attend::{cancelled_text, failed_text, work},
-    background,
-    budget::Budget,
-    choose_model::{Gone, choose_model},
-    drive::{RunCtx, RunStop},
-    frame::Frame,
-    mail::Mail,
-    order::{self, Order, Refusal},
-    post::Post,
-    raise::Mirror,
+    approval_relay::ApprovalRelay,
+    background, handover,
+    mailbox::AgentMailbox,
+    position::Position,
     report,
-    resume::{self, Why},
-    tree::{Busy, Handle, Place, Revived},
-    turn::Turn,
+    request::{self, DelegationRequest, Refusal},
+    sub_agent::{cancelled_text, failed_text, work},
+    tree::{Place, RestoredAgent},
 };
 use crate::{
-    agents::{
-        AgentDefinition,
-        kit::{Kit, Scene},
+    agents::tool_set::{ToolScope, ToolSet},
+    context::{conversation::Conversation, prompt},
+    mailbox::{activity::ActivityGuard, directory::SubAgentHandle},
+    model_choice::{UnavailableModel, choose_model},
+    run::{
+        agent_log::AgentLog,
+        agent_loop::{driver::RunStop, turn::Turn},
+        context::{AgentContext, AgentSetup},
+        frame::Frame,
+        restore::{self, Cause},
     },
-    context::{conversation::Conversation, delegation, prompt},
-    session::log::LogWriter,
+    session_name::SessionName,
 };
 
-/// Answers that may wait for a sub-agent.
-const ANSWERS: usize = 16;
-
-/// How a delegation came back.
+/// How a delegation ended.
 pub(crate) enum Delegated {
-    Done(ToolOutcome, Option<Busy>),
-    /// It works in the background: the call is settled, the work goes on.
-    Started(ToolOutcome, BoxFuture<'static, Delegated>, Busy),
-    /// It waits for a person, with these frames.
+    Done(ToolOutcome, Option<ActivityGuard>),
+    /// The sub-agent works in the background: the call is settled, the future is the work.
+    Started(ToolOutcome, BoxFuture<'static, Delegated>, ActivityGuard),
+    /// The sub-agent waits for a person, with these frames.
     Parked(Vec<Frame>),
     /// Nothing can be stored any more.
     Broken(RunStop),
 }
 
-/// Runs one delegation; boxed, because a sub-agent may delegate in turn.
+/// Runs one delegation. Boxed, because a sub-agent may delegate in turn.
 pub(crate) fn delegate(
-    run: RunCtx,
+    run: AgentContext,
     call: ToolCall,
-    writer: LogWriter,
-    busy: Busy,
+    log: AgentLog,
+    activity: ActivityGuard,
 ) -> BoxFuture<'static, Delegated> {
     Box::pin(async move {
         if background::is_about_one(&call.name) {
-            return background::call(run, call, busy).await;
+            return background::call(run, call, activity).await;
         }
-        let revived = run.tree.take_revived(&run.post.message, &call.id);
-        let order = match &revived {
-            // It passed the gate when it began.
-            Some(_) => Ok(order::again(&run, &call)),
-            None => order::admit(&run, &call),
+        let restored = run.tree.take_restored(&run.position.message, &call.id);
+        let request = match &restored {
+            // It was admitted when it began.
+            Some(_) => Ok(request::read_again(&run, &call)),
+            None => request::admit(&run, &call),
         };
-        match order {
-            Ok(order) => match begin(&run, &call, &order, revived, &writer).await {
-                Ok(Begun::Open(child)) if order.background => {
-                    let started = background::started(&child.agent_id);
-                    let own = run.tree.busy();
-                    Delegated::Started(started, in_background(*child, order, own), busy)
+        match request {
+            Ok(request) => match begin(&run, &call, &request, restored, &log).await {
+                Ok(Begun::Open(sub_agent)) if request.background => {
+                    let started = background::started(&sub_agent.agent_id);
+                    let own = run.tree.activity.begin();
+                    Delegated::Started(started, in_background(*sub_agent, request, own), activity)
                 }
-                Ok(Begun::Open(child)) => work(*child, order, busy).await,
-                Ok(Begun::Closed(outcome)) => Delegated::Done(outcome, Some(busy)),
-                Err(Failed::Refused(refusal)) => Delegated::Done(refused(&refusal), Some(busy)),
+                Ok(Begun::Open(sub_agent)) => work(*sub_agent, request, activity).await,
+                Ok(Begun::Closed(outcome)) => Delegated::Done(outcome, Some(activity)),
+                Err(Failed::Refused(refusal)) => Delegated::Done(refused(&refusal), Some(activity)),
                 Err(Failed::Stop(stop)) => Delegated::Broken(stop),
             },
-            Err(refusal) => Delegated::Done(refused(&refusal), Some(busy)),
+            Err(refusal) => Delegated::Done(refused(&refusal), Some(activity)),
         }
     })
 }
 
-/// Takes up the background agents of a frame that a restart or a pause interrupted. Boxed, as [`delegate`] is.
-pub(crate) fn revive_background<'a>(
-    run: &'a RunCtx,
+/// Resumes the background agents of an agent after a restart or a pause. Boxed, as [`delegate`] is.
+pub(crate) fn resume_background<'a>(
+    run: &'a AgentContext,
     frame: &'a Frame,
-    writer: &'a LogWriter,
+    log: &'a AgentLog,
 ) -> BoxFuture<'a, Result<Vec<BoxFuture<'static, Delegated>>, RunStop>> {
     Box::pin(async move {
         let mut works = Vec::new();
-        for revived in run.tree.take_background(&run.post.message) {
-            let asked = frame.message().tool_parts().find(|part| part.call == revived.parent.call);
+        for restored in run.tree.take_restored_background(&run.position.message) {
+            let asked = frame.message().tool_parts().find(|part| part.call == restored.parent.call);
             let input = asked.and_then(|part| part.state.input().cloned()).unwrap_or_default();
-            let call = ToolCall { id: revived.parent.call.clone(), name: SPAWN_AGENT.to_owned(), input };
-            let chat = revived.parent.chat.clone();
-            let order = order::again(run, &call);
-            match begin(run, &call, &order, Some(revived), writer).await {
-                Ok(Begun::Open(child)) => works.push(in_background(*child, order, run.tree.busy())),
-                Ok(Begun::Closed(outcome)) => run.tree.end(chat, run.post.message.clone(), outcome, None),
+            let call = ToolCall { id: restored.parent.call.clone(), name: SPAWN_AGENT.to_owned(), input };
+            let chat = restored.parent.chat.clone();
+            let request = request::read_again(run, &call);
+            match begin(run, &call, &request, Some(restored), log).await {
+                Ok(Begun::Open(sub_agent)) => {
+                    works.push(in_background(*sub_agent, request, run.tree.activity.begin()));
+                }
+                Ok(Begun::Closed(outcome)) => {
+                    run.tree.end_background(chat, run.position.message.clone(), outcome, None);
+                }
                 Err(Failed::Refused(refusal)) => {
-                    tracing::warn!(%refusal, "a background agent was not taken up")
+                    tracing::warn!(%refusal, "a background agent was not resumed")
                 }
                 Err(Failed::Stop(stop)) => return Err(stop),
             }
@@ -115,23 +116,28 @@ pub(crate) fn revive_background<'a>(
     })
 }
 
-/// The same work, with a result that waits until the caller asks or ends.
-fn in_background(child: Child, order: Order, busy: Busy) -> BoxFuture<'static, Delegated> {
-    let (tree, parent) = (Arc::clone(&child.run.tree), child.caller.clone());
+/// Runs a sub-agent in the background; its result is kept until the caller asks for it or is done itself.
+fn in_background(
+    sub_agent: SubAgent,
+    request: DelegationRequest,
+    activity: ActivityGuard,
+) -> BoxFuture<'static, Delegated> {
+    let (tree, parent) = (Arc::clone(&sub_agent.context.tree), sub_agent.caller.clone());
     tree.start_background(&parent);
     Box::pin(async move {
-        let (chat, message) = (SessionId::new(child.agent_id.as_str()), child.run.post.message.clone());
-        let ended = match work(child, order, busy).await {
-            Delegated::Done(outcome, busy) => {
-                tree.end(chat, parent, outcome.clone(), busy);
+        let chat = SessionId::new(sub_agent.agent_id.as_str());
+        let message = sub_agent.context.position.message.clone();
+        let ended = match work(sub_agent, request, activity).await {
+            Delegated::Done(outcome, activity) => {
+                tree.end_background(chat, parent, outcome.clone(), activity);
                 Delegated::Done(outcome, None)
             }
             other => {
-                tree.stop_background(&parent);
+                tree.park_background(&parent);
                 other
             }
         };
-        tree.leave(&message);
+        tree.agents.leave(&message);
         ended
     })
 }
@@ -141,8 +147,8 @@ fn refused(refusal: &Refusal) -> ToolOutcome {
 }
 
 enum Begun {
-    Open(Box<Child>),
-    /// It had ended before a restart; only its caller did not know yet.
+    Open(Box<SubAgent>),
+    /// It had ended before a restart, and its caller did not know yet.
     Closed(ToolOutcome),
 }
 
@@ -157,14 +163,14 @@ impl<E: Into<RunStop>> From<E> for Failed {
     }
 }
 
-/// A sub-agent that is open in the log.
-pub(crate) struct Child {
-    pub(super) run: RunCtx,
+/// A sub-agent that is open in the log and about to work.
+pub(crate) struct SubAgent {
+    pub(super) context: AgentContext,
     pub(super) frame: Frame,
-    pub(super) writer: LogWriter,
+    pub(super) log: AgentLog,
     pub(super) turn: Turn,
-    pub(super) mail: Mail,
-    pub(super) place: Option<Place>,
+    pub(super) mailbox: AgentMailbox,
+    pub(super) place: Place,
     pub(super) agent_id: String,
     /// The message that delegated.
     caller: MessageId,
@@ -172,113 +178,126 @@ pub(crate) struct Child {
 }
 
 async fn begin(
-    caller: &RunCtx,
+    caller: &AgentContext,
     call: &ToolCall,
-    order: &Order,
-    revived: Option<Revived>,
-    writer: &LogWriter,
+    request: &DelegationRequest,
+    restored: Option<RestoredAgent>,
+    log: &AgentLog,
 ) -> Result<Begun, Failed> {
-    let place = caller.tree.queue(revived.is_some());
+    let place = caller.tree.queue(restored.is_some());
     let place = place.map_err(|limit| Failed::Refused(Refusal::queue_full(limit)))?;
-    let is_new = revived.is_none();
-    let task = revived.as_ref().map_or(&order.task, |revived| &revived.parent.task);
-    let mut agent = order.agent.as_ref().clone();
-    agent.prompt = agent.prompt_for(task).clone();
-    let scene = Scene::of(&caller.workspace, &caller.options);
-    let kit = Kit::of(&agent, scene, &caller.parts.agents, &caller.parts.tools)
-        .finishing(order.output_schema.clone());
-    let (model, system) = match voice(caller, order, &agent, &kit).await {
-        Ok(voice) => voice,
-        Err(refusal) if is_new => return Err(Failed::Refused(refusal)),
-        // It is open in the log: it must end there.
-        Err(refusal) => (Arc::new(Gone(ChoiceError::Unknown(refusal.message))) as _, String::new()),
+    let is_new = restored.is_none();
+    let task = restored.as_ref().map_or(&request.task, |restored| &restored.parent.task);
+    let setup = match set_up(caller, request, task).await {
+        Ok(setup) => setup,
+        Err((refusal, _)) if is_new => return Err(Failed::Refused(refusal)),
+        // It is open in the log: it must end there, with this reason.
+        Err((refusal, setup)) => setup.with_unavailable_model(refusal.message),
     };
-    let Revived { mut frame, parent } = match revived {
-        Some(revived) => revived,
-        None => open(caller, call, order, &*model, matches!(place, Place::Queued(_)))?,
+    let RestoredAgent { mut frame, parent } = match restored {
+        Some(restored) => restored,
+        None => open(caller, call, request, &*setup.model, matches!(place, Place::Queued(_)))?,
     };
     if frame.is_closed() {
-        return Ok(Begun::Closed(outcome_of_closed(&frame, &agent.name, parent.chat.as_str())));
+        let name = &setup.definition.name;
+        return Ok(Begun::Closed(outcome_of_closed(&frame, name, parent.chat.as_str())));
     }
     let cancel = caller.cancel.child_token();
-    let mut run = caller.clone();
-    run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));
-    run.kit = Arc::new(kit);
-    run.history = Arc::new(Conversation::of_task(&run.post.message, task_message(&parent)));
-    run.written = None;
-    run.cancel = cancel.clone();
-    run.model = model;
-    run.system = run.parts.texts.share(system);
-    run.agent = Arc::new(agent);
-
-    let asked: HashMap<_, _> = frame
-        .own_open_calls()
-        .into_iter()
-        .filter_map(|(call, _, state)| state.approval().map(|approval| (call, approval.id)))
-        .collect();
-    let mail = Mail::for_sub_agent(ANSWERS);
+    let message = frame.message().id.clone();
+    let context = AgentContext {
+        services: Arc::clone(&caller.services),
+        run: Arc::clone(&caller.run),
+        position: Arc::new(Position::below(&caller.position, &setup.definition, message.clone())),
+        history: Arc::new(Conversation::of_task(&message, task_message(&parent))),
+        written: None,
+        agent: setup,
+        cancel: cancel.clone(),
+        tree: Arc::clone(&caller.tree),
+    };
+    let mailbox = AgentMailbox::of_sub_agent();
+    let mut relayed = HashMap::new();
     for (call, _, state) in frame.own_open_calls() {
+        if let Some(approval) = state.approval() {
+            relayed.insert(call, approval.id);
+        }
         if let ToolState::ApprovalRequested { approval, .. } = state {
-            tracing::debug!(%call, "a question is still open");
-            run.tree.asked(approval, mail.address());
+            context.tree.agents.asked(approval, mailbox.sender());
         }
     }
-    let mut writer = writer.shared(Mirror::new(run.tree.raised.clone(), &run.agent.name, asked));
+    let name = &context.agent.definition.name;
+    let mut log = log.for_sub_agent(ApprovalRelay::new(context.tree.relayed.clone(), name, relayed));
     let turn = if is_new {
-        writer.append(frame.take(), Vec::new()).await?;
-        Turn::new(run.agent.max_steps)
+        log.append(&mut frame).await?;
+        Turn::new(context.agent.definition.max_steps)
     } else {
-        let calls = resume::plan(&frame, &run.parts.tools, &run.tree.grants, Why::Asked);
-        Turn::resume(run.agent.max_steps, frame.steps(), calls)
+        let calls = restore::plan(&frame, &context.services.tools, &context.tree.grants, Cause::Person);
+        Turn::resume(context.agent.definition.max_steps, frame.steps(), calls)
     };
     let (result, results) = watch::channel(None);
-    run.tree.enter(
-        &run.post.message,
-        Handle { chat: parent.chat.clone(), parent: parent.message.clone(), cancel, result: results },
+    context.tree.agents.enter(
+        &message,
+        SubAgentHandle { chat: parent.chat.clone(), parent: parent.message.clone(), cancel, result: results },
     );
     if is_new {
-        run.tree.hub.join(&run.agent.name);
+        context.tree.hub.join(&context.agent.definition.name);
     }
-    let agent_id = parent.chat.to_string();
-    let caller = parent.message.clone();
-    Ok(Begun::Open(Box::new(Child {
-        run,
-        frame,
-        writer,
-        turn,
-        mail,
-        place: Some(place),
-        agent_id,
-        caller,
-        result,
-    })))
+    let (agent_id, caller) = (parent.chat.to_string(), parent.message.clone());
+    let sub_agent = SubAgent { context, frame, log, turn, mailbox, place, agent_id, caller, result };
+    Ok(Begun::Open(Box::new(sub_agent)))
 }
 
-/// What the agent thinks with and what it is told about its role.
-async fn voice(
-    caller: &RunCtx,
-    order: &Order,
-    agent: &AgentDefinition,
-    kit: &Kit,
-) -> Result<(Arc<dyn Model>, String), Refusal> {
-    let model = model_of(caller, order)?;
-    let name = Some(caller.agent.name.as_str());
-    let threads = &caller.parts.template_threads;
-    let system = prompt::system(agent, kit, &caller.workspace, &caller.options, name, "", threads).await;
-    let system = system.map_err(|message| Refusal { code: "unavailable", message, unavailable: true })?;
-    Ok((model, system))
+/// Sets up the agent; the error has what could be set up, for an agent that must end with the reason.
+async fn set_up(
+    caller: &AgentContext,
+    request: &DelegationRequest,
+    task: &str,
+) -> Result<AgentSetup, (Refusal, AgentSetup)> {
+    let mut agent = request.agent.as_ref().clone();
+    agent.prompt = agent.prompt_for(task).clone();
+    let scope = ToolScope::of(&caller.run.workspace, &caller.run.options);
+    let services = &caller.services;
+    let tools = ToolSet::of(&agent, scope, &services.agents.registry, &services.tools)
+        .with_structured_answer(request.output_schema.clone());
+    let name = Some(caller.agent.definition.name.as_str());
+    let threads = &services.agents.template_threads;
+    let (workspace, options) = (&caller.run.workspace, &caller.run.options);
+    let mut setup = AgentSetup {
+        model: Arc::clone(&caller.agent.model),
+        tools: Arc::new(tools),
+        system_prompt: Arc::default(),
+        definition: Arc::new(agent),
+    };
+    match model_of(caller, request) {
+        Ok(model) => setup.model = model,
+        Err(refusal) => return Err((refusal, setup)),
+    }
+    match prompt::system(&setup.definition, &setup.tools, workspace, options, name, "", threads).await {
+        Ok(system) => {
+            setup.system_prompt = services.caches.texts.share(system);
+            Ok(setup)
+        }
+        Err(message) => Err((Refusal { code: "unavailable", message, unavailable: true }, setup)),
+    }
+}
+
+impl AgentSetup {
+    fn with_unavailable_model(self, reason: String) -> Self {
+        let model = Arc::new(UnavailableModel(ChoiceError::Unknown(reason)));
+        Self { model, system_prompt: Arc::default(), ..self }
+    }
 }
 
 /// The caller's model, unless the agent has its own.
-fn model_of(caller: &RunCtx, order: &Order) -> Result<Arc<dyn Model>, Refusal> {
-    if let Some(reason) = &order.gone {
-        return Ok(Arc::new(Gone(ChoiceError::Unknown(reason.clone()))));
+fn model_of(caller: &AgentContext, request: &DelegationRequest) -> Result<Arc<dyn Model>, Refusal> {
+    if let Some(reason) = &request.gone {
+        return Ok(Arc::new(UnavailableModel(ChoiceError::Unknown(reason.clone()))));
     }
-    if order.agent.model.is_none() {
-        return Ok(Arc::clone(&caller.model));
+    if request.agent.model.is_none() {
+        return Ok(Arc::clone(&caller.agent.model));
     }
-    let turn = (caller.workspace.clone(), SessionId::new(caller.tree.root.as_str()));
-    let chosen = choose_model(&caller.parts.catalog, &turn, &RunOptions::default(), &order.agent);
+    let main = SessionId::new(caller.tree.agents.main.as_str());
+    let session = SessionName::new(caller.run.workspace.clone(), main);
+    let chosen = choose_model(&caller.services.catalog, &session, &RunOptions::default(), &request.agent);
     chosen.map_err(|error| Refusal {
         code: "model_unavailable",
         message: error.to_string(),
@@ -288,46 +307,46 @@ fn model_of(caller: &RunCtx, order: &Order) -> Result<Arc<dyn Model>, Refusal> {
 
 /// A new frame: its id is fixed from here on.
 fn open(
-    caller: &RunCtx,
+    caller: &AgentContext,
     call: &ToolCall,
-    order: &Order,
+    request: &DelegationRequest,
     model: &dyn Model,
     queued: bool,
-) -> Result<Revived, RunStop> {
-    let ids = &caller.parts.ids;
+) -> Result<RestoredAgent, RunStop> {
+    let ids = &caller.services.ids;
     let mut frame = Frame::new(ids.message());
     let chat = ids.sub_chat();
-    let agent = AgentRef::sub(&order.agent.name, &order.agent.display_name, &caller.post.path);
+    let agent = AgentRef::sub(&request.agent.name, &request.agent.display_name, &caller.position.path);
     let mut metadata = Map::from_iter([
         ("agent".to_owned(), json!(agent)),
-        ("agentName".to_owned(), json!(order.agent.name)),
+        ("agentName".to_owned(), json!(request.agent.name)),
         ("agentId".to_owned(), json!(chat)),
         ("parentToolCallId".to_owned(), json!(call.id)),
-        ("parentMessageId".to_owned(), json!(caller.post.message)),
+        ("parentMessageId".to_owned(), json!(caller.position.message)),
         ("chatId".to_owned(), json!(chat)),
         ("model".to_owned(), json!(model.name())),
-        ("createdAt".to_owned(), json!(caller.parts.clock.now())),
+        ("createdAt".to_owned(), json!(caller.services.clock.now())),
     ]);
     if queued {
         metadata.insert("status".to_owned(), json!("queued"));
     }
     let parent = FrameParent {
-        message: caller.post.message.clone(),
+        message: caller.position.message.clone(),
         call: call.id.clone(),
-        root: caller.tree.root.clone(),
+        root: caller.tree.agents.main.clone(),
         chat,
-        task: order.task.clone(),
-        context: delegation::context(caller, order),
-        background: order.background,
+        task: request.task.clone(),
+        context: handover::context(caller, request),
+        background: request.background,
     };
     frame.open(metadata, Some(Box::new(parent.clone())))?;
-    Ok(Revived { frame, parent })
+    Ok(RestoredAgent { frame, parent })
 }
 
 /// The task as the sub-agent reads it, with what its caller handed over.
 fn task_message(parent: &FrameParent) -> ModelMessage {
     let mut content = vec![UserContent::Text(parent.task.clone())];
-    if let Some(text) = delegation::text(&parent.context) {
+    if let Some(text) = handover::text(&parent.context) {
         content.push(UserContent::Text(text));
     }
     ModelMessage::User { content }
@@ -343,28 +362,5 @@ fn outcome_of_closed(frame: &Frame, agent: &str, chat: &str) -> ToolOutcome {
         }
         Some(FrameEnd::Cancelled) => ToolOutcome::Failed { message: cancelled_text(agent) },
         Some(FrameEnd::Finished { .. }) | None => ToolOutcome::Done { output: report::result(frame, chat) },
-    }
-}
-
-impl Post {
-    /// The place of a sub-agent of `caller`.
-    fn below(caller: &Self, agent: &AgentDefinition, message: MessageId) -> Self {
-        let mut path = caller.path.clone();
-        path.push(agent.name.clone());
-        Self {
-            message,
-            path,
-            depth: caller.depth + 1,
-            max_depth: caller.max_depth.min(caller.depth + 1 + agent.max_depth),
-            budget: Budget::new(Some(Arc::clone(&caller.budget)), agent.budget),
-            waits: false.into(),
-        }
-    }
-}
-
-impl Mail {
-    fn for_sub_agent(room: usize) -> Self {
-        let (address, answers) = mpsc::channel(room);
-        Self::new(address, answers, None)
     }
 }

@@ -1,21 +1,22 @@
-//! What a sub-agent is told about where its task comes from: a copy, made once per delegation, kept in the log entry
-//! that opens its frame. The caller's own memory is never handed over and never changed.
+//! The context that a sub-agent gets with its task: a copy, made once per delegation and stored with the event that opens
+//! its frame. The caller's own conversation is never shared.
 
 use models::{AssistantContent, ModelMessage, UserContent};
 use serde_json::{Value, json};
 
-use crate::run::{drive::RunCtx, hub::preview, order::Order};
+use super::{hub::preview, request::DelegationRequest};
+use crate::run::context::AgentContext;
 
 /// Events a context holds.
 const EVENTS: usize = 4;
 
 /// `delegation_context`: the validated input, what happened lately, and what the agent may rely on.
-pub(crate) fn context(caller: &RunCtx, order: &Order) -> Value {
-    let input = json!({ "name": order.agent.name, "task": order.task, "context": order.context });
+pub(crate) fn context(caller: &AgentContext, request: &DelegationRequest) -> Value {
+    let input = json!({ "name": request.agent.name, "task": request.task, "context": request.context });
     let mut events: Vec<Value> = caller
         .tree
         .hub
-        .take(&order.agent.name)
+        .take(&request.agent.name)
         .into_iter()
         .map(|note| {
             json!({ "id": note.id, "role": "assistant", "name": note.from, "preview": note.text,
@@ -32,10 +33,10 @@ pub(crate) fn context(caller: &RunCtx, order: &Order) -> Value {
         "recent_events": events,
         "long_term_refs": { "provider": null, "available": false },
         "workspace_pointers": [],
-        "safety_flags": { "max_depth": caller.post.max_depth, "depth": caller.post.depth + 1,
-                          "max_steps": order.agent.max_steps },
-        "supervisor": caller.agent.name,
-        "subagent": order.agent.name,
+        "safety_flags": { "max_depth": caller.position.max_depth, "depth": caller.position.depth + 1,
+                          "max_steps": request.agent.max_steps },
+        "supervisor": caller.agent.definition.name,
+        "subagent": request.agent.name,
     })
 }
 
@@ -63,7 +64,7 @@ pub(crate) fn text(context: &Value) -> Option<String> {
 }
 
 /// The newest message of the conversation, as an event.
-fn last_said(caller: &RunCtx) -> Option<Value> {
+fn last_said(caller: &AgentContext) -> Option<Value> {
     let (role, text) = caller.history.messages().iter().rev().find_map(|message| match &**message {
         ModelMessage::User { content } => content.iter().find_map(|content| match content {
             UserContent::Text(text) => Some(("user", text.clone())),
@@ -76,7 +77,7 @@ fn last_said(caller: &RunCtx) -> Option<Value> {
         ModelMessage::Tool { tool, .. } => Some(("tool", format!("[tool_result:{tool}]"))),
     })?;
     Some(
-        json!({ "id": caller.post.message, "role": role, "name": caller.agent.name, "preview": preview(&text),
-                 "timestamp": caller.parts.clock.now() }),
+        json!({ "id": caller.position.message, "role": role, "name": caller.agent.definition.name, "preview": preview(&text),
+                 "timestamp": caller.services.clock.now() }),
     )
 }

@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use protocol::{FrameEnd, SessionEvent, Timestamp};
 use serde_json::Value;
 
-use super::{frame::Frame, report};
-use crate::context::history::STEERING;
+use super::report;
+use crate::{context::history::STEERING, run::frame::Frame};
 
 /// Notes the board keeps, and characters of each; the oldest goes first.
 const NOTES: usize = 64;

@@ -1,52 +1,56 @@
-//! What reaches a frame from outside while it runs: answers to its questions, questions of its sub-agents, and the
-//! agents that work for it in the background.
+//! What an agent receives while it works: answers to its questions, approvals of its sub-agents, and its background
+//! agents.
 
-use protocol::FoldError;
+use protocol::{FoldError, IdSource};
 use tokio::{sync::mpsc, task::JoinSet};
 
-use super::{call_tools::LiveAnswer, delegate::Delegated, drive::RunCtx, frame::Frame, raise::Raised};
+use super::{approval_relay::RelayedApproval, delegate::Delegated};
+use crate::{
+    mailbox::answer::{ANSWERS, AnswerReceiver, AnswerSender},
+    run::frame::Frame,
+};
 
-pub(crate) struct Mail {
-    address: mpsc::Sender<Box<LiveAnswer>>,
-    pub(crate) answers: Answers,
-    /// Questions of sub-agents, for the main agent's message.
-    pub(crate) raised: Option<mpsc::Receiver<Box<Raised>>>,
-    /// Sub-agents that nobody waits for at their call.
+pub(crate) struct AgentMailbox {
+    sender: AnswerSender,
+    pub(crate) answers: AnswerReceiver,
+    /// Approvals of sub-agents that this message must show; only the main agent has these.
+    pub(crate) relayed: Option<mpsc::Receiver<Box<RelayedApproval>>>,
+    /// Sub-agents that work in the background.
     pub(crate) background: JoinSet<Delegated>,
 }
 
-/// Answers to questions of a frame that come while it is in memory.
-pub(crate) type Answers = mpsc::Receiver<Box<LiveAnswer>>;
-
-impl Mail {
-    pub(crate) fn new(
-        address: mpsc::Sender<Box<LiveAnswer>>,
-        answers: Answers,
-        raised: Option<mpsc::Receiver<Box<Raised>>>,
-    ) -> Self {
-        Self { address, answers, raised, background: JoinSet::new() }
+impl AgentMailbox {
+    pub(crate) fn of_main_agent(relayed: mpsc::Receiver<Box<RelayedApproval>>) -> Self {
+        Self { relayed: Some(relayed), ..Self::of_sub_agent() }
     }
 
-    /// Where answers for this frame go.
-    pub(crate) fn address(&self) -> &mpsc::Sender<Box<LiveAnswer>> {
-        &self.address
+    pub(crate) fn of_sub_agent() -> Self {
+        let (sender, answers) = mpsc::channel(ANSWERS);
+        Self { sender, answers, relayed: None, background: JoinSet::new() }
     }
 
-    /// Writes down what sub-agents asked in the meantime.
-    pub(crate) fn show_raised(&mut self, run: &RunCtx, frame: &mut Frame) -> Result<(), FoldError> {
-        while let Some(raised) = self.raised.as_mut().and_then(|raised| raised.try_recv().ok()) {
-            raised.show(frame, &*run.parts.ids)?;
+    /// Where answers for this agent are sent.
+    pub(crate) fn sender(&self) -> &AnswerSender {
+        &self.sender
+    }
+
+    /// Writes the approvals that sub-agents have relayed so far into the message.
+    pub(crate) fn show_relayed(&mut self, frame: &mut Frame, ids: &dyn IdSource) -> Result<(), FoldError> {
+        while let Some(relayed) = self.relayed.as_mut().and_then(|relayed| relayed.try_recv().ok()) {
+            relayed.show(frame, ids)?;
         }
         Ok(())
     }
-}
 
-/// The next question of a sub-agent; never comes where none are raised.
-pub(crate) async fn next_raised(raised: &mut Option<mpsc::Receiver<Box<Raised>>>) -> Box<Raised> {
-    if let Some(raised) = raised
-        && let Some(raised) = raised.recv().await
-    {
-        return raised;
+    /// The next approval that a sub-agent relays; pending for ever where none are relayed.
+    pub(crate) async fn next_relayed(
+        relayed: &mut Option<mpsc::Receiver<Box<RelayedApproval>>>,
+    ) -> Box<RelayedApproval> {
+        if let Some(relayed) = relayed
+            && let Some(relayed) = relayed.recv().await
+        {
+            return relayed;
+        }
+        std::future::pending().await
     }
-    std::future::pending().await
 }

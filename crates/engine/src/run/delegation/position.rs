@@ -1,4 +1,4 @@
-//! A frame's place in the run: where it stands in the tree and what it may use up.
+//! An agent's position in the tree of agents: its path, its depth and its budget.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -7,7 +7,7 @@ use protocol::MessageId;
 use super::budget::Budget;
 use crate::agents::AgentDefinition;
 
-pub(crate) struct Post {
+pub(crate) struct Position {
     pub(crate) message: MessageId,
     /// The agents from the root to this one.
     pub(crate) path: Vec<String>,
@@ -16,22 +16,36 @@ pub(crate) struct Post {
     pub(crate) max_depth: u32,
     pub(crate) budget: Arc<Budget>,
     /// Whether it waits for a person.
-    pub(crate) waits: AtomicBool,
+    pub(crate) awaits_person: AtomicBool,
 }
 
-impl Post {
-    pub(crate) fn root(agent: &AgentDefinition, message: MessageId) -> Self {
+impl Position {
+    pub(crate) fn of_main_agent(agent: &AgentDefinition, message: MessageId) -> Self {
         Self {
             message,
             path: vec![agent.name.clone()],
             depth: 0,
             max_depth: agent.max_depth,
             budget: Budget::new(None, agent.budget),
-            waits: AtomicBool::new(false),
+            awaits_person: AtomicBool::new(false),
         }
     }
 
-    pub(crate) fn is_root(&self) -> bool {
+    /// The position of a sub-agent of `caller`.
+    pub(crate) fn below(caller: &Self, agent: &AgentDefinition, message: MessageId) -> Self {
+        let mut path = caller.path.clone();
+        path.push(agent.name.clone());
+        Self {
+            message,
+            path,
+            depth: caller.depth + 1,
+            max_depth: caller.max_depth.min(caller.depth + 1 + agent.max_depth),
+            budget: Budget::new(Some(Arc::clone(&caller.budget)), agent.budget),
+            awaits_person: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn is_main(&self) -> bool {
         self.depth == 0
     }
 }

@@ -3,7 +3,7 @@
 use protocol::{Part, UiMessage};
 use serde_json::{Value, json};
 
-use super::{frame::Frame, inline};
+use crate::run::{frame::Frame, tool_calls::loop_tools};
 
 /// The longest summary, in characters.
 const MAX_SUMMARY: usize = 50_000;
@@ -29,7 +29,7 @@ pub(crate) fn has_calls(message: &UiMessage) -> bool {
 /// What it came to: its last words, or the answer in the form that was asked for.
 pub(crate) fn said(frame: &Frame) -> String {
     let said = summary(frame.message());
-    match frame.fact(inline::STRUCTURED) {
+    match frame.fact(loop_tools::STRUCTURED) {
         Some(output) if said.trim().is_empty() => output.to_string(),
         _ => said,
     }
@@ -37,7 +37,7 @@ pub(crate) fn said(frame: &Frame) -> String {
 
 pub(crate) fn result(frame: &Frame, agent_id: &str) -> Value {
     let message = frame.message();
-    let structured = frame.fact(inline::STRUCTURED);
+    let structured = frame.fact(loop_tools::STRUCTURED);
     let (summary, cut) = shorten(said(frame).trim());
     let mut result = json!({
         "ok": true,

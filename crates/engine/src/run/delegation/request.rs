@@ -1,7 +1,7 @@
-//! One delegation: what a call asks for, and the one gate that lets it through or says why not.
+//! One delegation request: what a call asks for, and whether it is admitted.
 //!
-//! The checks come in a fixed order: known name, the caller's allow-list, a cycle in the path, depth, budget, and the
-//! queue. A refusal is a result the model can act on, not an exception.
+//! The checks come in a fixed request: known name, the caller's allow-list, a cycle in the path, depth, budget, and the
+//! queue. A refusal is a result that the model can act on.
 
 use std::{fmt, sync::Arc};
 
@@ -10,8 +10,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tools::delegation::{self, SpawnAgentInput, SubAgentInput, SubAgentOptions};
 
-use super::{budget::Limit, drive::RunCtx};
-use crate::agents::{AgentDefinition, NoAgent, definition::DYNAMIC};
+use super::budget::Limit;
+use crate::{
+    agents::{AgentDefinition, NoAgent, definition::DYNAMIC},
+    run::context::AgentContext,
+};
 
 /// The longest task, in bytes.
 const MAX_TASK: usize = 64 << 10;
@@ -19,7 +22,7 @@ const MAX_CONTEXT: usize = 64 << 10;
 
 /// What a call asks for.
 #[derive(Clone, Debug)]
-pub(crate) struct Order {
+pub(crate) struct DelegationRequest {
     pub(crate) agent: Arc<AgentDefinition>,
     pub(crate) task: String,
     pub(crate) context: Option<Map<String, Value>>,
@@ -71,40 +74,40 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Reads the call and lets it pass the gate, up to the queue.
-pub(crate) fn admit(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
-    let order = read(run, call)?;
-    if run.post.path.contains(&order.agent.name) {
+/// Reads the call and checks everything but the queue.
+pub(crate) fn admit(run: &AgentContext, call: &ToolCall) -> Result<DelegationRequest, Refusal> {
+    let request = read(run, call)?;
+    if run.position.path.contains(&request.agent.name) {
         return Err(Refusal::new(
             "recursion",
             format!(
                 "\"{}\" is already at work above you ({}). Do it yourself, or call another agent.",
-                order.agent.name,
-                run.post.path.join(" > ")
+                request.agent.name,
+                run.position.path.join(" > ")
             ),
         ));
     }
-    let deepest = run.post.max_depth;
-    if run.post.depth >= deepest {
+    let deepest = run.position.max_depth;
+    if run.position.depth >= deepest {
         return Err(Refusal::new(
             "max_depth",
             format!(
                 "Delegation may go {deepest} levels deep, and you are on level {}. Do it yourself.",
-                run.post.depth
+                run.position.depth
             ),
         ));
     }
-    if let Err(limit) = run.post.budget.room() {
+    if let Err(limit) = run.position.budget.room() {
         return Err(over_budget(limit));
     }
-    Ok(order)
+    Ok(request)
 }
 
-/// The order of a sub-agent that is at work already. Where it would be refused now, it ends with the reason.
-pub(crate) fn again(run: &RunCtx, call: &ToolCall) -> Order {
+/// Reads the request of a sub-agent that is at work already. If it would be refused now, the sub-agent ends with the reason.
+pub(crate) fn read_again(run: &AgentContext, call: &ToolCall) -> DelegationRequest {
     read(run, call).unwrap_or_else(|refusal| {
         let text = |name: &str| call.input.get(name).and_then(Value::as_str).unwrap_or_default();
-        Order {
+        DelegationRequest {
             agent: Arc::new(AgentDefinition::bare(AgentKind::Sub, text("name"), "You are gone.")),
             task: text("task").to_owned(),
             context: None,
@@ -116,9 +119,9 @@ pub(crate) fn again(run: &RunCtx, call: &ToolCall) -> Order {
 }
 
 /// What the call says, for an agent that exists and may be called.
-fn read(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
+fn read(run: &AgentContext, call: &ToolCall) -> Result<DelegationRequest, Refusal> {
     let text = |name: &str| call.input.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let order = match call.name.as_str() {
+    let request = match call.name.as_str() {
         delegation::SUB_AGENT => {
             let SubAgentInput { name, task, context, options } = parse(&call.input)?;
             named(run, &name, task, context, options.unwrap_or_default(), false)?
@@ -133,7 +136,7 @@ fn read(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
                 Some(text("agent")).filter(|name| !name.is_empty()).unwrap_or_else(|| "worker".to_owned());
             let mut agent = AgentDefinition::bare(AgentKind::Sub, &name, WORKER);
             agent.tools = vec!["*".to_owned()];
-            Order {
+            DelegationRequest {
                 agent: Arc::new(agent),
                 task: text("task"),
                 context: None,
@@ -143,17 +146,17 @@ fn read(run: &RunCtx, call: &ToolCall) -> Result<Order, Refusal> {
             }
         }
     };
-    if order.task.trim().is_empty() {
+    if request.task.trim().is_empty() {
         return Err(Refusal::invalid("task: must say what is to be done.".to_owned()));
     }
-    if order.task.len() > MAX_TASK {
-        return Err(Refusal::invalid(format!("task: has {} bytes; at most {MAX_TASK}.", order.task.len())));
+    if request.task.len() > MAX_TASK {
+        return Err(Refusal::invalid(format!("task: has {} bytes; at most {MAX_TASK}.", request.task.len())));
     }
-    let context = order.context.as_ref().map_or(0, |context| json!(context).to_string().len());
+    let context = request.context.as_ref().map_or(0, |context| json!(context).to_string().len());
     if context > MAX_CONTEXT {
         return Err(Refusal::invalid(format!("context: has {context} bytes; at most {MAX_CONTEXT}.")));
     }
-    Ok(order)
+    Ok(request)
 }
 
 const WORKER: &str =
@@ -164,18 +167,18 @@ fn parse<T: DeserializeOwned>(input: &Value) -> Result<T, Refusal> {
 }
 
 fn named(
-    run: &RunCtx,
+    run: &AgentContext,
     name: &str,
     task: String,
     context: Option<Map<String, Value>>,
     options: SubAgentOptions,
     background: bool,
-) -> Result<Order, Refusal> {
-    let mode = options.mode.as_deref().or(run.options.mode.as_deref());
+) -> Result<DelegationRequest, Refusal> {
+    let mode = options.mode.as_deref().or(run.run.options.mode.as_deref());
     let agent = if name.trim() == DYNAMIC {
         dynamic(run, &options)?
     } else {
-        let agent = run.parts.agents.sub(&run.workspace, name).map_err(|error| Refusal {
+        let agent = run.services.agents.registry.sub(&run.run.workspace, name).map_err(|error| Refusal {
             code: match error {
                 NoAgent::Unknown { .. } => "not_found",
                 NoAgent::Disabled(_) => "disabled",
@@ -184,21 +187,24 @@ fn named(
             unavailable: !matches!(error, NoAgent::Unknown { .. }),
             message: error.to_string(),
         })?;
-        if !agent.fits(mode, run.options.page_id.as_deref()) {
+        if !agent.fits(mode, run.run.options.page_id.as_deref()) {
             let message = format!("\"{}\" cannot be used in this mode or on this page.", agent.name);
             return Err(Refusal { code: "unavailable", message, unavailable: true });
         }
         agent
     };
-    if !run.agent.may_call(&agent) {
-        let whom =
-            if run.kit.callable.is_empty() { "nobody".to_owned() } else { run.kit.callable.join(", ") };
+    if !run.agent.definition.may_call(&agent) {
+        let whom = if run.agent.tools.callable.is_empty() {
+            "nobody".to_owned()
+        } else {
+            run.agent.tools.callable.join(", ")
+        };
         return Err(Refusal::new(
             "not_allowed",
             format!("You may not call \"{}\". You may call: {whom}.", agent.name),
         ));
     }
-    let more = run.parts.agents.beyond(&run.agent, &agent);
+    let more = run.services.agents.registry.beyond(&run.agent.definition, &agent);
     if agent.source == AgentSource::Database && !more.is_empty() {
         return Err(Refusal::new(
             "not_allowed",
@@ -210,20 +216,27 @@ fn named(
             ),
         ));
     }
-    Ok(Order { agent, task, context, output_schema: options.output_schema, background, gone: None })
+    Ok(DelegationRequest {
+        agent,
+        task,
+        context,
+        output_schema: options.output_schema,
+        background,
+        gone: None,
+    })
 }
 
 /// An agent made in the call: never with more than its caller has.
-fn dynamic(run: &RunCtx, options: &SubAgentOptions) -> Result<Arc<AgentDefinition>, Refusal> {
+fn dynamic(run: &AgentContext, options: &SubAgentOptions) -> Result<Arc<AgentDefinition>, Refusal> {
     let prompt =
         options.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()).unwrap_or(WORKER);
     let mut agent = AgentDefinition::bare(AgentKind::Sub, DYNAMIC, prompt);
     agent.display_name = "Assistant".to_owned();
     for key in options.tools.iter().flatten() {
-        if !run.kit.has(key) {
+        if !run.agent.tools.has(key) {
             return Err(Refusal::invalid(format!(
                 "options.tools: you do not have \"{key}\" yourself. You have: {}.",
-                run.kit.names().join(", ")
+                run.agent.tools.names().join(", ")
             )));
         }
         agent.tools.push(key.clone());

@@ -1,7 +1,10 @@
-//! A sub-agent at work, from its slot to its result: the loop within its time, the two chances of an agent that says
-//! nothing, and the one end of its message.
+//! A sub-agent at work, from its slot to its result: the loop within its time limit, two more model calls for an agent
+//! that wrote nothing, and the one end of its message.
 
-use std::{panic::AssertUnwindSafe, sync::atomic::Ordering};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, atomic::Ordering},
+};
 
 use futures::FutureExt;
 use protocol::{ErrorCode, FinishReason, FrameEnd, ToolOutcome};
@@ -9,143 +12,156 @@ use serde_json::json;
 
 use super::{
     budget::Limit,
-    delegate::{Child, Delegated},
-    drive::{Driven, RunStop, drive},
+    delegate::{Delegated, SubAgent},
     hub::Note,
-    inline,
-    lifecycle::person_text,
-    order::Order,
     report,
-    tree::{Busy, Place, Seat},
-    turn::{Offer, Turn},
+    request::DelegationRequest,
+    tree::Place,
+    work_permit::WorkPermit,
+};
+use crate::{
+    mailbox::activity::ActivityGuard,
+    run::{
+        agent_loop::{
+            driver::{AgentWork, Driven, RunStop, drive},
+            lifecycle::person_text,
+            turn::Offer,
+        },
+        tool_calls::loop_tools,
+    },
 };
 
-pub(super) async fn work(mut child: Child, order: Order, busy: Busy) -> Delegated {
-    let seat = Seat::new(&child.run.tree, busy, true);
-    let (mut seat, queued) = match child.place.take() {
-        Some(Place::Slot(slot)) => (seat.with_slot(Some(slot)), None),
-        Some(Place::Queued(queued)) => (seat, Some(queued)),
-        None => (seat, None),
+pub(super) async fn work(
+    sub_agent: SubAgent,
+    request: DelegationRequest,
+    activity: ActivityGuard,
+) -> Delegated {
+    let SubAgent { context, frame, log, turn, mailbox, place, agent_id, result, .. } = sub_agent;
+    let (slot, queued) = match place {
+        Place::Slot(slot) => (Some(slot), None),
+        Place::Queued(queued) => (None, Some(queued)),
     };
-    let driven = match seat.sit(&child.run.cancel).await {
+    let permit = WorkPermit::of_sub_agent(&context.tree, activity, slot);
+    let mut work = AgentWork { context, frame, log, turn, mailbox, permit };
+    let cancel = work.context.cancel.clone();
+    let driven = match work.permit.acquire(&cancel).await {
         Ok(()) => {
             let was_queued = queued.map(drop).is_some();
-            AssertUnwindSafe(attend(&mut child, &mut seat, &order, was_queued)).catch_unwind().await
+            AssertUnwindSafe(drive_to_result(&mut work, &request, was_queued)).catch_unwind().await
         }
         Err(stop) => Ok(Err(stop)),
     };
-    let message = child.run.post.message.clone();
+    let message = work.context.position.message.clone();
     let outcome = match driven {
-        Ok(Ok(Driven::Parked(mut below))) => {
-            if !order.background {
-                child.run.tree.leave(&message);
+        Ok(Ok(Driven::Parked(mut parked))) => {
+            if !request.background {
+                work.context.tree.agents.leave(&message);
             }
-            below.push(child.frame);
-            return Delegated::Parked(below);
+            parked.push(work.frame);
+            return Delegated::Parked(parked);
         }
         Ok(Err(stop @ RunStop::Store(_))) => Err(stop),
-        Ok(Ok(Driven::Done(reason))) => finish(&mut child, reason).await,
-        Ok(Err(RunStop::Cancelled)) => cancelled(&mut child).await,
+        Ok(Ok(Driven::Done(reason))) => finish(&mut work, &agent_id, reason).await,
+        Ok(Err(RunStop::Cancelled)) => cancelled(&mut work).await,
         Ok(Err(stop)) => {
-            tracing::warn!(agent = child.run.agent.name, error = %stop, "a sub-agent failed");
-            fail(&mut child, ErrorCode::ModelUnavailable, "model_unavailable", person_text(&stop)).await
+            tracing::warn!(agent = work.context.agent.definition.name, error = %stop, "a sub-agent failed");
+            fail(&mut work, ErrorCode::ModelUnavailable, "model_unavailable", person_text(&stop)).await
         }
         Err(_) => {
-            tracing::error!(agent = child.run.agent.name, "a sub-agent panicked");
-            fail(&mut child, ErrorCode::Internal, "internal", "An internal error ended its work.".to_owned())
+            tracing::error!(agent = work.context.agent.definition.name, "a sub-agent panicked");
+            fail(&mut work, ErrorCode::Internal, "internal", "An internal error ended its work.".to_owned())
                 .await
         }
     };
-    if !order.background {
-        child.run.tree.leave(&message);
+    if !request.background {
+        work.context.tree.agents.leave(&message);
     }
     match outcome {
         Ok(outcome) => {
-            // Whoever waits for it in the background; often nobody does.
-            child.result.send_replace(Some(outcome.clone()));
-            Delegated::Done(outcome, seat.hand_on())
+            // For requests that wait until this sub-agent has ended; often there are none.
+            result.send_replace(Some(outcome.clone()));
+            Delegated::Done(outcome, work.permit.into_activity())
         }
         Err(stop) => Delegated::Broken(stop),
     }
 }
 
-/// The loop, with the time limit and the two chances of an agent that says nothing.
-async fn attend(
-    child: &mut Child,
-    seat: &mut Seat,
-    order: &Order,
+/// Runs the loop within the time limit, and twice more for an agent that wrote no result.
+async fn drive_to_result(
+    work: &mut AgentWork,
+    request: &DelegationRequest,
     was_queued: bool,
 ) -> Result<Driven, RunStop> {
-    if was_queued && child.frame.fact("status").is_some() {
-        child.frame.note("status", json!("running"))?;
-        child.writer.append(child.frame.take(), Vec::new()).await?;
+    if was_queued && work.frame.fact("status").is_some() {
+        work.frame.note("status", json!("running"))?;
+        work.log.append(&mut work.frame).await?;
     }
-    let mut driven = timed(child, seat).await?;
+    let mut driven = drive_within_time(work).await?;
     for _ in 0..2 {
         if !matches!(driven, Driven::Done(_)) {
             break;
         }
-        let message = child.frame.message();
-        let offer = if order.output_schema.is_some() {
+        let message = work.frame.message();
+        let offer = if request.output_schema.is_some() {
             Offer::Finish
         } else if report::has_calls(message) {
             Offer::Summarise
         } else {
             Offer::Nudge
         };
-        let complete = match offer {
-            Offer::Finish => child.frame.fact(inline::STRUCTURED).is_some(),
+        let is_complete = match offer {
+            Offer::Finish => work.frame.fact(loop_tools::STRUCTURED).is_some(),
             _ => !report::summary(message).trim().is_empty(),
         };
-        if complete {
+        if is_complete {
             break;
         }
-        child.turn = Turn::once(child.run.agent.max_steps, child.frame.steps(), offer);
-        driven = timed(child, seat).await?;
+        work.turn.call_model_once_more(work.frame.steps(), offer);
+        driven = drive_within_time(work).await?;
     }
     Ok(driven)
 }
 
-/// Drives the frame; when its time is up, what it does is broken off and it says what it has.
-async fn timed(child: &mut Child, seat: &mut Seat) -> Result<Driven, RunStop> {
-    let whole = child.run.cancel.clone();
-    let mut run = child.run.clone();
-    run.cancel = whole.child_token();
-    let turn = std::mem::replace(&mut child.turn, Turn::new(0));
-    let mut over = false;
+/// Runs the loop; when its time is up, interrupts it and asks the agent once for what it has.
+async fn drive_within_time(work: &mut AgentWork) -> Result<Driven, RunStop> {
+    let whole = work.context.cancel.clone();
+    let limited = whole.child_token();
+    work.context.cancel = limited.clone();
+    let position = Arc::clone(&work.context.position);
+    let mut is_over = false;
     let driven = {
-        let work = drive(&run, &mut child.frame, &mut child.writer, turn, &mut child.mail, seat);
-        tokio::pin!(work);
-        let mut deadline = run.post.budget.deadline();
+        let driving = drive(work);
+        tokio::pin!(driving);
+        let mut deadline = position.budget.deadline();
         loop {
             tokio::select! {
-                driven = &mut work => break driven,
-                () = until(deadline), if !over => {
-                    if run.post.waits.load(Ordering::Relaxed) {
-                        // A person may take as long as they like.
-                        deadline = deadline.map(|_| tokio::time::Instant::now() + PATIENCE);
+                driven = &mut driving => break driven,
+                () = until(deadline), if !is_over => {
+                    if position.awaits_person.load(Ordering::Relaxed) {
+                        // The time of a person does not count.
+                        deadline = deadline.map(|_| tokio::time::Instant::now() + PERSON_INTERVAL);
                     } else {
-                        over = true;
-                        run.cancel.cancel();
+                        is_over = true;
+                        limited.cancel();
                     }
                 }
             }
         }
     };
+    work.context.cancel = whole;
     match driven {
-        Err(RunStop::Cancelled) if over && !whole.is_cancelled() => {
-            run.cancel = whole;
-            child.frame.settle_open_calls("the time limit was reached before this call had a result")?;
-            child.frame.note("limit", json!(Limit::Time.name()))?;
-            let turn = Turn::once(run.agent.max_steps, child.frame.steps(), Offer::NoTools);
-            drive(&run, &mut child.frame, &mut child.writer, turn, &mut child.mail, seat).await
+        Err(RunStop::Cancelled) if is_over && !work.context.cancel.is_cancelled() => {
+            work.frame.settle_open_calls("the time limit was reached before this call had a result")?;
+            work.frame.note("limit", json!(Limit::Time.name()))?;
+            work.turn.call_model_once_more(work.frame.steps(), Offer::NoTools);
+            drive(work).await
         }
         driven => driven,
     }
 }
 
-/// How often a time limit looks again while a person is asked.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+/// How often a time limit is checked again while the agent waits for a person.
+const PERSON_INTERVAL: std::time::Duration = std::time::Duration::from_secs(30);
 
 async fn until(deadline: Option<tokio::time::Instant>) {
     match deadline {
@@ -154,31 +170,35 @@ async fn until(deadline: Option<tokio::time::Instant>) {
     }
 }
 
-async fn finish(child: &mut Child, reason: FinishReason) -> Result<ToolOutcome, RunStop> {
-    let said = report::summary(child.frame.message());
-    let structured = child.frame.fact(inline::STRUCTURED).is_some();
-    if child.run.kit.finish.is_some() && !structured {
+async fn finish(work: &mut AgentWork, agent_id: &str, reason: FinishReason) -> Result<ToolOutcome, RunStop> {
+    let said = report::summary(work.frame.message());
+    let structured = work.frame.fact(loop_tools::STRUCTURED).is_some();
+    if work.context.agent.tools.finish.is_some() && !structured {
         let why = "It gave no answer in the form that was asked for.".to_owned();
-        return fail(child, ErrorCode::ModelUnavailable, "no_structured_output", why).await;
+        return fail(work, ErrorCode::ModelUnavailable, "no_structured_output", why).await;
     }
     if said.trim().is_empty() && !structured {
         let why = "It said nothing, even when asked again.".to_owned();
-        return fail(child, ErrorCode::ModelUnavailable, "empty_result", why).await;
+        return fail(work, ErrorCode::ModelUnavailable, "empty_result", why).await;
     }
-    child.frame.close(FrameEnd::Finished { reason })?;
-    store(child).await?;
-    let result = report::result(&child.frame, &child.agent_id);
-    let hub = &child.run.tree.hub;
-    hub.result(Note::of_result(&child.frame, &child.run.agent.name, child.run.parts.clock.now()));
-    hub.leave(&child.run.agent.name);
+    work.frame.close(FrameEnd::Finished { reason })?;
+    store(work).await?;
+    let result = report::result(&work.frame, agent_id);
+    let hub = &work.context.tree.hub;
+    hub.result(Note::of_result(
+        &work.frame,
+        &work.context.agent.definition.name,
+        work.context.services.clock.now(),
+    ));
+    hub.leave(&work.context.agent.definition.name);
     Ok(ToolOutcome::Done { output: result })
 }
 
-async fn cancelled(child: &mut Child) -> Result<ToolOutcome, RunStop> {
-    child.frame.close(FrameEnd::Cancelled)?;
-    store(child).await?;
-    child.run.tree.hub.remove(&child.run.agent.name);
-    Ok(ToolOutcome::Failed { message: cancelled_text(&child.run.agent.name) })
+async fn cancelled(work: &mut AgentWork) -> Result<ToolOutcome, RunStop> {
+    work.frame.close(FrameEnd::Cancelled)?;
+    store(work).await?;
+    work.context.tree.hub.remove(&work.context.agent.definition.name);
+    Ok(ToolOutcome::Failed { message: cancelled_text(&work.context.agent.definition.name) })
 }
 
 pub(super) fn cancelled_text(agent: &str) -> String {
@@ -188,15 +208,15 @@ pub(super) fn cancelled_text(agent: &str) -> String {
 }
 
 async fn fail(
-    child: &mut Child,
+    work: &mut AgentWork,
     code: ErrorCode,
     name: &str,
     reason: String,
 ) -> Result<ToolOutcome, RunStop> {
-    let message = failed_text(&child.run.agent.name, name, &reason);
-    child.frame.fail(code, reason)?;
-    store(child).await?;
-    child.run.tree.hub.leave(&child.run.agent.name);
+    let message = failed_text(&work.context.agent.definition.name, name, &reason);
+    work.frame.fail(code, reason)?;
+    store(work).await?;
+    work.context.tree.hub.leave(&work.context.agent.definition.name);
     Ok(ToolOutcome::Failed { message })
 }
 
@@ -204,8 +224,8 @@ pub(super) fn failed_text(agent: &str, code: &str, reason: &str) -> String {
     format!("unavailable ({code}): The sub-agent \"{agent}\" failed. {reason}")
 }
 
-async fn store(child: &mut Child) -> Result<(), RunStop> {
-    let message = child.frame.message().clone();
-    child.writer.append(child.frame.take(), vec![message]).await?;
+async fn store(work: &mut AgentWork) -> Result<(), RunStop> {
+    let message = work.frame.message().clone();
+    work.log.append_events(work.frame.take(), vec![message]).await?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use protocol::{
 use serde_json::Value;
 
 use super::Frame;
-use crate::session::request::Decision;
+use crate::mailbox::answer::Decision;
 
 impl Frame {
     /// A person's answer with all it carries. A copy of a sub-agent's question shows it; the grant is given once,

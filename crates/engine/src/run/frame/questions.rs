@@ -3,7 +3,8 @@
 use protocol::{ApprovalId, FoldError, IdSource, MessageId, SessionEvent, ToolCall, ToolCallId};
 use serde_json::json;
 
-use super::{Frame, RAISED_CALLS};
+use super::Frame;
+use crate::context::history::RAISED_CALLS;
 
 impl Frame {
     pub(crate) fn ask(&mut self, approval: ApprovalId, call: ToolCall) -> Result<(), FoldError> {

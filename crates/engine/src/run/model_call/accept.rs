@@ -1,13 +1,17 @@
-//! Whether a call that a model wrote can be made. Nothing has happened yet when it cannot.
+//! Checks whether a call that a model wrote can be made. Changes nothing.
 
 use protocol::{ProviderMetadata, ToolCall, ToolCallId, ToolSpec, json::disarm};
 use serde_json::Value;
 use tools::{Approval, Place};
 
-use super::{
-    drive::RunCtx,
-    inline, order,
-    turn::{Plan, PlannedCall},
+use crate::{
+    agents::loop_tools::{EQUIP, FINISH},
+    run::{
+        agent_loop::turn::{Plan, PlannedCall},
+        context::AgentContext,
+        delegation::request,
+        tool_calls::{approval::is_covered, loop_tools},
+    },
 };
 
 /// A call as the model wrote it.
@@ -43,24 +47,24 @@ pub(crate) fn meant<'a>(offered: &'a [ToolSpec], written: &str) -> Option<&'a st
     tools::names::resolve(written, offered.iter().map(|spec| spec.name.as_str()))
 }
 
-pub(crate) fn accept(run: &RunCtx, call: &WrittenCall) -> Result<PlannedCall, Refusal> {
+pub(crate) fn accept(run: &AgentContext, call: &WrittenCall) -> Result<PlannedCall, Refusal> {
     let refuse = |input: Value, error: String, can_be_corrected| Refusal { input, error, can_be_corrected };
     let raw = || Value::String(call.raw.clone());
     let planned = |input, plan| PlannedCall {
         call: ToolCall { id: call.id.clone(), name: call.tool.clone(), input },
         plan,
     };
-    if matches!(call.tool.as_str(), inline::FINISH | inline::EQUIP) {
+    if matches!(call.tool.as_str(), FINISH | EQUIP) {
         let mut input = tools::parse_arguments(&call.raw).map_err(|error| refuse(raw(), error, false))?;
         disarm(&mut input);
-        match inline::check(run, &call.tool, &input) {
+        match loop_tools::check(run, &call.tool, &input) {
             Some(Ok(())) => return Ok(planned(input, Plan::Run)),
             Some(Err(error)) => return Err(refuse(input, error, false)),
             None => {}
         }
     }
-    let Some(tool) = run.parts.tools.get(&call.tool).filter(|_| run.kit.has(&call.tool)) else {
-        let names = run.kit.names().join(", ");
+    let Some(tool) = run.services.tools.get(&call.tool).filter(|_| run.agent.tools.has(&call.tool)) else {
+        let names = run.agent.tools.names().join(", ");
         let error = format!("There is no tool named \"{}\". The tools are: {names}.", call.tool);
         return Err(refuse(raw(), error, false));
     };
@@ -69,13 +73,13 @@ pub(crate) fn accept(run: &RunCtx, call: &WrittenCall) -> Result<PlannedCall, Re
     disarm(&mut input);
     let plan = match tool.clone().prepare(&input) {
         Err(error) if tool.place() == Place::Engine => {
-            return Err(refuse(input, order::Refusal::invalid(error.to_string()).to_string(), true));
+            return Err(refuse(input, request::Refusal::invalid(error.to_string()).to_string(), true));
         }
         Err(error) => return Err(refuse(input, error.to_string(), true)),
         Ok(_) if tool.place() == Place::Client => Plan::Wait,
         Ok(prepared) => match prepared.approval {
             Approval::NotNeeded => Plan::Run,
-            asks if run.tree.grants.cover(&call.tool, &asks) => Plan::Run,
+            asks if is_covered(&run.tree.grants, &call.tool, &asks) => Plan::Run,
             Approval::Ask { .. } => Plan::Ask,
         },
     };

@@ -10,10 +10,12 @@ use models::{ModelEvent, ModelMessage, ModelRequest};
 
 use super::{
     accept::{Refusal, WrittenCall, accept, meant},
-    bill::Bill,
-    drive::{RunCtx, RunStop},
+    usage_record::UsageRecord,
+};
+use crate::run::{
+    agent_loop::{driver::RunStop, turn::PlannedCall},
+    context::AgentContext,
     frame::Frame,
-    turn::PlannedCall,
 };
 
 /// What of a broken call is shown again.
@@ -26,21 +28,21 @@ pub(crate) type Verdict = Result<PlannedCall, Refusal>;
 
 /// Asks once for every call that can be corrected, and puts what is accepted in place of its refusal.
 pub(crate) async fn ask_again(
-    run: &RunCtx,
+    run: &AgentContext,
     frame: &mut Frame,
     request: ModelRequest,
     calls: &[WrittenCall],
     verdicts: &mut [Verdict],
 ) -> Result<(), RunStop> {
-    let mut bill = Bill::open();
-    let answer = listen(run, question(run, request, calls, verdicts), &mut bill).await;
+    let mut usage = UsageRecord::start();
+    let answer = listen(run, question(run, request, calls, verdicts), &mut usage).await;
     let mut answered = match answer {
         Some(answered) => {
-            bill.settle(run, frame)?;
+            usage.settle(run, frame)?;
             answered
         }
         None => {
-            bill.break_off(run, frame)?;
+            usage.break_off(run, frame)?;
             if run.cancel.is_cancelled() {
                 return Err(RunStop::Cancelled);
             }
@@ -68,7 +70,7 @@ pub(crate) async fn ask_again(
 
 /// The request that led to the calls, with the calls and what is wrong with each behind it.
 fn question(
-    run: &RunCtx,
+    run: &AgentContext,
     mut request: ModelRequest,
     calls: &[WrittenCall],
     verdicts: &[Verdict],
@@ -87,8 +89,8 @@ fn question(
     request
 }
 
-fn correction(run: &RunCtx, call: &WrittenCall, refusal: &Refusal) -> String {
-    let schema = run.parts.tools.get(&call.tool).map(|tool| tool.spec().input_schema.to_string());
+fn correction(run: &AgentContext, call: &WrittenCall, refusal: &Refusal) -> String {
+    let schema = run.services.tools.get(&call.tool).map(|tool| tool.spec().input_schema.to_string());
     let written = match call.raw.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &call.raw[..end]),
         None => call.raw.clone(),
@@ -103,8 +105,12 @@ fn correction(run: &RunCtx, call: &WrittenCall, refusal: &Refusal) -> String {
 }
 
 /// The calls of the answer, by the tool that is meant; `None` when there is no whole answer.
-async fn listen(run: &RunCtx, request: ModelRequest, bill: &mut Bill) -> Option<Vec<(String, String)>> {
-    let mut stream = run.model.stream(request);
+async fn listen(
+    run: &AgentContext,
+    request: ModelRequest,
+    usage: &mut UsageRecord,
+) -> Option<Vec<(String, String)>> {
+    let mut stream = run.agent.model.stream(request);
     let mut calls: Vec<(u32, String, String)> = Vec::new();
     let mut bytes = 0;
     loop {
@@ -115,7 +121,7 @@ async fn listen(run: &RunCtx, request: ModelRequest, bill: &mut Bill) -> Option<
         };
         match event {
             Ok(ModelEvent::ToolStarted { index, name, .. }) if calls.len() < MOST_CALLS => {
-                let name = meant(&run.kit.specs, &name).map_or(name.clone(), str::to_owned);
+                let name = meant(&run.agent.tools.specs, &name).map_or(name.clone(), str::to_owned);
                 calls.push((index, name, String::new()));
             }
             Ok(ModelEvent::ToolDelta { index, delta }) => {
@@ -123,7 +129,7 @@ async fn listen(run: &RunCtx, request: ModelRequest, bill: &mut Bill) -> Option<
                 let call = calls.iter_mut().rfind(|(known, ..)| *known == index);
                 call.filter(|_| bytes <= MOST_BYTES)?.2.push_str(&delta);
             }
-            Ok(ModelEvent::Usage(more)) => bill.usage += more,
+            Ok(ModelEvent::Usage(more)) => usage.usage += more,
             Ok(ModelEvent::Finished(_)) => {
                 return Some(calls.into_iter().map(|(_, tool, raw)| (tool, raw)).collect());
             }

@@ -1,4 +1,4 @@
-//! One model call, streamed into the frame and the log. Step 6 of a chat request.
+//! One model call: builds the request, streams the answer into the frame and the log, and checks the calls in it.
 
 use std::sync::Arc;
 
@@ -9,125 +9,139 @@ use serde_json::Value;
 use super::{
     accept::{Refusal, WrittenCall, accept, meant},
     ask_again::{Verdict, ask_again},
-    bill::Bill,
     compact::{self, Compacted},
-    drive::{RunCtx, RunStop},
-    frame::Frame,
-    heard::Heard,
-    inline,
-    turn::{Offer, Said},
+    event_batches::EventBatches,
+    hints,
+    usage_record::UsageRecord,
 };
 use crate::{
+    agents::loop_tools::FINISH,
     context::{conversation::Sent, prompt},
-    session::log::LogWriter,
+    run::{
+        agent_log::AgentLog,
+        agent_loop::{
+            driver::RunStop,
+            turn::{ModelAnswer, Offer},
+        },
+        context::AgentContext,
+        frame::Frame,
+        tool_calls::loop_tools,
+    },
 };
 
 pub(crate) async fn call_model(
-    run: &RunCtx,
+    run: &AgentContext,
     frame: &mut Frame,
-    writer: &mut LogWriter,
+    log: &mut AgentLog,
     offer: Offer,
     hints: &[String],
-) -> Result<Said, RunStop> {
-    let mut bill = Bill::open();
-    let (calls, finish) = match hear(run, frame, writer, offer, hints, &mut bill).await {
-        Ok(heard) => heard,
+) -> Result<ModelAnswer, RunStop> {
+    let mut usage = UsageRecord::start();
+    let Streamed { calls, finish } = match stream_or_compact(run, frame, log, offer, hints, &mut usage).await
+    {
+        Ok(streamed) => streamed,
         Err(stop) => {
-            bill.break_off(run, frame)?;
+            usage.break_off(run, frame)?;
             return Err(stop);
         }
     };
     let mut verdicts: Vec<Verdict> = calls.iter().map(|call| verdict(run, offer, call)).collect();
     let can_be_corrected = |verdict: &Verdict| matches!(verdict, Err(refusal) if refusal.can_be_corrected);
-    let mut bill = Some(bill);
+    let mut usage = Some(usage);
     if verdicts.iter().any(can_be_corrected) {
-        if let Some(bill) = bill.take() {
-            bill.settle(run, frame)?;
+        if let Some(usage) = usage.take() {
+            usage.settle(run, frame)?;
         }
-        writer.append(frame.take(), Vec::new()).await?;
-        // On the heap: it is rare, and a run that waits for its model should be small.
-        let Asked { request, .. } = request(run, frame, writer, offer, hints);
+        log.append(frame).await?;
+        // Boxed: it is rare, and the future of a run that waits for its model should be small.
+        let SizedRequest { request, .. } = request(run, frame, log, offer, hints);
         Box::pin(ask_again(run, frame, request, &calls, &mut verdicts)).await?;
     }
-    let mut said = Said { calls: Vec::new(), rejected: 0, finish };
+    let mut answer = ModelAnswer { calls: Vec::new(), rejected: 0, finish };
     for (call, verdict) in calls.iter().zip(verdicts) {
         match verdict {
             Ok(planned) => {
                 frame.request(planned.call.clone(), call.provider.clone())?;
-                said.calls.push(planned);
+                answer.calls.push(planned);
             }
             Err(Refusal { input, error, .. }) => {
                 frame.reject(&call.id, &call.tool, input, error)?;
-                said.rejected += 1;
+                answer.rejected += 1;
             }
         }
     }
-    if let Some(bill) = bill {
-        bill.settle(run, frame)?;
+    if let Some(usage) = usage {
+        usage.settle(run, frame)?;
     }
-    if offer == Offer::NoTools && said.rejected > 0 && !frame.has_text_in_step() {
+    if offer == Offer::NoTools && answer.rejected > 0 && !frame.has_text_in_step() {
         frame.finish_step()?;
-        frame.say(SegmentKind::Text, prompt::limit_reached(run.agent.max_steps))?;
+        frame.say(SegmentKind::Text, hints::limit_reached(run.agent.definition.max_steps))?;
     }
     // A final answer is stored together with the end of its run.
-    if !said.calls.is_empty() || said.rejected > 0 {
-        writer.append(frame.take(), Vec::new()).await?;
+    if !answer.calls.is_empty() || answer.rejected > 0 {
+        log.append(frame).await?;
     }
-    Ok(said)
+    Ok(answer)
 }
 
-/// Streams the answer into the frame; gives the calls in it and why it ended.
-async fn hear(
-    run: &RunCtx,
+/// A streamed answer: the calls in it, and why it ended. Its text is in the frame.
+struct Streamed {
+    calls: Vec<WrittenCall>,
+    finish: FinishReason,
+}
+
+/// Streams the answer. Compacts the conversation before the call if the window is full, and once more if the server
+/// refuses the request as too long.
+async fn stream_or_compact(
+    run: &AgentContext,
     frame: &mut Frame,
-    writer: &mut LogWriter,
+    log: &mut AgentLog,
     offer: Offer,
     hints: &[String],
-    bill: &mut Bill,
-) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
-    let mut asked = request(run, frame, writer, offer, hints);
-    // On the heap, as everything that is rare: a run that waits for its model should be small.
-    if compact::can_be_full(run, frame, asked.bytes, asked.of_turn)
-        && Box::pin(compact::if_full(run, frame, writer)).await? == Compacted::Done
+    usage: &mut UsageRecord,
+) -> Result<Streamed, RunStop> {
+    let mut sized = request(run, frame, log, offer, hints);
+    // Boxed, as everything that is rare: the future of a run that waits for its model should be small.
+    if compact::can_be_full(run, frame, sized.bytes, sized.of_turn)
+        && Box::pin(compact::if_full(run, frame, log)).await? == Compacted::Done
     {
-        asked = request(run, frame, writer, offer, hints);
+        sized = request(run, frame, log, offer, hints);
     }
     let parts = frame.message().parts.len();
-    let refused = match listen(run, frame, writer, asked, bill).await {
+    let refused = match stream(run, frame, log, sized, usage).await {
         Err(RunStop::Model(error)) if frame.message().parts.len() == parts => match error.too_long() {
             Some(refused) => (refused, error),
             None => return Err(error.into()),
         },
-        heard => return heard,
+        streamed => return streamed,
     };
-    // Once: what is refused again is told to the person.
-    match Box::pin(compact::after_refusal(run, frame, writer, refused.0)).await? {
+    // Once: a second refusal is an error that the person sees.
+    match Box::pin(compact::after_refusal(run, frame, log, refused.0)).await? {
         Compacted::Done => {
-            let asked = request(run, frame, writer, offer, hints);
-            listen(run, frame, writer, asked, bill).await
+            let sized = request(run, frame, log, offer, hints);
+            stream(run, frame, log, sized, usage).await
         }
         Compacted::Nothing | Compacted::Failed => Err(refused.1.into()),
     }
 }
 
-/// No more than this comes at once from a model that speaks word by word: a word, what the call used, and that it is
-/// over.
+/// A model that streams word by word sends at most this many events at once: a word, the usage, and the end.
 const FEW: usize = 3;
 
-async fn listen(
-    run: &RunCtx,
+async fn stream(
+    run: &AgentContext,
     frame: &mut Frame,
-    writer: &mut LogWriter,
-    asked: Asked,
-    bill: &mut Bill,
-) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
-    let mut heard = Heard::new(begin(run, asked).await?);
+    log: &mut AgentLog,
+    sized: SizedRequest,
+    usage: &mut UsageRecord,
+) -> Result<Streamed, RunStop> {
+    let mut batches = EventBatches::new(begin(run, sized.request).await?);
     let mut calls: Vec<WrittenCall> = Vec::new();
     loop {
         let events = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
-            events = heard.next() => events,
+            events = batches.next() => events,
         };
         if events.is_empty() {
             return Err(ModelError::Cut.into());
@@ -140,8 +154,8 @@ async fn listen(
                 ModelEvent::ReasoningEnded(provider) => frame.end_reasoning(provider)?,
                 ModelEvent::Source(source) => frame.cite(source)?,
                 ModelEvent::ToolStarted { index, id, name } => {
-                    let tool = meant(&run.kit.specs, &name).unwrap_or(&name);
-                    let id = frame.start_call(id.as_deref(), tool, &name, &*run.parts.ids)?;
+                    let tool = meant(&run.agent.tools.specs, &name).unwrap_or(&name);
+                    let id = frame.start_call(id.as_deref(), tool, &name, &*run.services.ids)?;
                     calls.push(WrittenCall::new(index, id, tool));
                 }
                 ModelEvent::ToolSigned { index, provider } => {
@@ -158,40 +172,40 @@ async fn listen(
                     call.raw.push_str(&delta);
                     frame.call_input(&call.id, delta)?;
                 }
-                ModelEvent::Usage(more) => bill.usage += more,
+                ModelEvent::Usage(more) => usage.usage += more,
                 ModelEvent::FellBack(note) => frame.note_fallback(&note)?,
                 ModelEvent::Finished(reason) => {
-                    // The last words of whoever speaks word by word are not held back while the end is stored.
+                    // The last words of a model that streams word by word are published before the end is stored.
                     if one_by_one {
-                        writer.append(frame.take(), Vec::new()).await?;
+                        log.append(frame).await?;
                     }
-                    return Ok((calls, reason));
+                    return Ok(Streamed { calls, finish: reason });
                 }
             }
         }
-        writer.append(frame.take(), Vec::new()).await?;
+        log.append(frame).await?;
     }
 }
 
-/// Whether a call can be made now. At a limit none can, but the one that gives a structured answer.
-fn verdict(run: &RunCtx, offer: Offer, call: &WrittenCall) -> Verdict {
+/// Whether a call can be made. At a limit only the one that gives a structured answer can.
+fn verdict(run: &AgentContext, offer: Offer, call: &WrittenCall) -> Verdict {
     match offer {
-        Offer::NoTools | Offer::Summarise if call.tool != inline::FINISH => Err(Refusal {
+        Offer::NoTools | Offer::Summarise if call.tool != FINISH => Err(Refusal {
             input: Value::String(call.raw.clone()),
-            error: prompt::NO_MORE_CALLS.to_owned(),
+            error: hints::NO_MORE_CALLS.to_owned(),
             can_be_corrected: false,
         }),
         _ => accept(run, call),
     }
 }
 
-/// A history this long takes milliseconds to write down for the model.
+/// A history of this many messages takes milliseconds to serialise.
 pub(crate) const LONG: usize = 512;
 
-/// Asks the model. A long chat is written down on a thread of its own: whoever waits for the first chunk of the answer,
-/// or shares the thread, does not wait for that.
-async fn begin(run: &RunCtx, Asked { request, .. }: Asked) -> Result<ModelStream, RunStop> {
-    let model = Arc::clone(&run.model);
+/// Calls the model. A long conversation is serialised on a thread for blocking work, so that other runs on this thread do
+/// not wait for it.
+async fn begin(run: &AgentContext, request: ModelRequest) -> Result<ModelStream, RunStop> {
+    let model = Arc::clone(&run.agent.model);
     let written = request.written.as_ref().map_or(0, |written| written.count());
     if request.messages.len() < LONG + written {
         return Ok(model.stream(request));
@@ -201,26 +215,32 @@ async fn begin(run: &RunCtx, Asked { request, .. }: Asked) -> Result<ModelStream
 }
 
 /// A request, and about how many bytes of conversation are in it, in all and of this turn.
-struct Asked {
+struct SizedRequest {
     request: ModelRequest,
     bytes: usize,
     of_turn: usize,
 }
 
 /// Everything before the newest step is what the request before held, to the byte; only a compaction breaks that.
-fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints: &[String]) -> Asked {
+fn request(
+    run: &AgentContext,
+    frame: &Frame,
+    log: &AgentLog,
+    offer: Offer,
+    hook_hints: &[String],
+) -> SizedRequest {
     let Sent { mut messages, bytes, of_turn } = run.history.sent(frame.message());
-    messages.extend(hints.iter().cloned().map(prompt::facts).chain(prompt::hint(offer)).map(Arc::new));
+    messages.extend(hook_hints.iter().cloned().map(prompt::facts).chain(hints::of(offer)).map(Arc::new));
     let request = ModelRequest {
-        system: Arc::clone(&run.system),
+        system: Arc::clone(&run.agent.system_prompt),
         messages,
-        tools: inline::equipped(run, frame),
+        tools: loop_tools::equipped(run, frame),
         answer: None,
-        cache_key: writer.log().key().map(|session| format!("concertino-session-{}", session.0)),
+        cache_key: log.session_log().key().map(|session| format!("concertino-session-{}", session.0)),
         // The model itself knows what it is asked with.
         params: Arc::default(),
         written: run.written.clone(),
         purpose: Purpose::Answer,
     };
-    Asked { request, bytes, of_turn }
+    SizedRequest { request, bytes, of_turn }
 }

@@ -8,20 +8,19 @@ use models::TooLong;
 use protocol::ToolState;
 use serde_json::Value;
 
-use super::{
-    drive::{RunCtx, RunStop},
-    frame::Frame,
-    inline,
-    summarise::{NoSummary, summarise},
-};
+use super::summarise::{NoSummary, summarise};
 use crate::{
     context::{
         compaction::{Compaction, Method, Status, Trigger},
         conversation::Conversation,
         cut::{self, Keep, Room},
-        measure, transcript,
+        transcript,
     },
-    session::log::LogWriter,
+    run::{
+        agent_log::AgentLog, agent_loop::driver::RunStop, context::AgentContext, frame::Frame,
+        tool_calls::loop_tools,
+    },
+    token_estimate,
 };
 
 /// What the tools of an agent hardly ever exceed, in bytes.
@@ -30,21 +29,6 @@ const TOOLS: usize = 32 << 10;
 const NEXT_TRY: u64 = 75;
 /// Characters of one token, for bounds.
 const CHARACTERS: u64 = 4;
-
-/// Settings that say when a conversation is compacted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContextSettings {
-    /// Whether it is done without being asked.
-    pub auto_compact: bool,
-    /// The window of models of which none is known, in tokens. Only what their provider counts is held against it.
-    pub default_window: u64,
-}
-
-impl Default for ContextSettings {
-    fn default() -> Self {
-        Self { auto_compact: true, default_window: 128_000 }
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compacted {
@@ -57,11 +41,11 @@ pub(crate) enum Compacted {
 
 /// Whether the model call to come can fill the window. Cheap, and mostly the answer is no: there cannot be more tokens
 /// than bytes.
-pub(crate) fn can_be_full(run: &RunCtx, frame: &Frame, bytes: usize, of_turn: usize) -> bool {
-    let settings = run.parts.settings.context;
-    let known = run.model.context_window();
+pub(crate) fn can_be_full(run: &AgentContext, frame: &Frame, bytes: usize, of_turn: usize) -> bool {
+    let settings = run.services.settings.context;
+    let known = run.agent.model.context_window();
     let full = Room { window: known.unwrap_or(settings.default_window), fixed: 0 }.full();
-    if !settings.auto_compact || (bytes + run.system.len() + TOOLS) as u64 <= full {
+    if !settings.auto_compact || (bytes + run.agent.system_prompt.len() + TOOLS) as u64 <= full {
         return false;
     }
     let counted = frame.context_tokens().map(|tokens| tokens + of_turn as u64);
@@ -73,12 +57,12 @@ pub(crate) fn can_be_full(run: &RunCtx, frame: &Frame, bytes: usize, of_turn: us
 
 /// Before a model call: compacts when the window fills.
 pub(crate) async fn if_full(
-    run: &RunCtx,
+    run: &AgentContext,
     frame: &mut Frame,
-    writer: &mut LogWriter,
+    log: &mut AgentLog,
 ) -> Result<Compacted, RunStop> {
-    let known = run.model.context_window();
-    let window = known.unwrap_or(run.parts.settings.context.default_window);
+    let known = run.agent.model.context_window();
+    let window = known.unwrap_or(run.services.settings.context.default_window);
     let conversation = conversation(run, frame);
     if known.is_none() && conversation.measured().is_none() {
         return Ok(Compacted::Nothing);
@@ -89,41 +73,41 @@ pub(crate) async fn if_full(
     if expected <= room.full() || (failed_before && expected <= room.brim()) {
         return Ok(Compacted::Nothing);
     }
-    compact(run, frame, writer, &conversation, room, Trigger::Window, "").await
+    compact(run, frame, log, &conversation, room, Trigger::Window, "").await
 }
 
 /// After the server refused a request as too long.
 pub(crate) async fn after_refusal(
-    run: &RunCtx,
+    run: &AgentContext,
     frame: &mut Frame,
-    writer: &mut LogWriter,
+    log: &mut AgentLog,
     refused: TooLong,
 ) -> Result<Compacted, RunStop> {
     let conversation = conversation(run, frame);
-    let known = run.model.context_window().unwrap_or(run.parts.settings.context.default_window);
+    let known = run.agent.model.context_window().unwrap_or(run.services.settings.context.default_window);
     let mut room = room(run, frame, known);
     let tried = known.min(cut::expected(&conversation, room.fixed)) * NEXT_TRY / 100;
     room.window = refused.limit.unwrap_or(tried).min(known).max(1);
-    compact(run, frame, writer, &conversation, room, Trigger::Refused, "").await
+    compact(run, frame, log, &conversation, room, Trigger::Refused, "").await
 }
 
 /// Because a person asked for it.
 pub(crate) async fn on_command(
-    run: &RunCtx,
+    run: &AgentContext,
     frame: &mut Frame,
-    writer: &mut LogWriter,
+    log: &mut AgentLog,
     wish: &str,
 ) -> Result<Compacted, RunStop> {
     let conversation = conversation(run, frame);
-    let window = run.model.context_window().unwrap_or(run.parts.settings.context.default_window);
+    let window = run.agent.model.context_window().unwrap_or(run.services.settings.context.default_window);
     let room = room(run, frame, window);
-    compact(run, frame, writer, &conversation, room, Trigger::Command, wish).await
+    compact(run, frame, log, &conversation, room, Trigger::Command, wish).await
 }
 
 async fn compact(
-    run: &RunCtx,
+    run: &AgentContext,
     frame: &mut Frame,
-    writer: &mut LogWriter,
+    log: &mut AgentLog,
     conversation: &Conversation,
     room: Room,
     trigger: Trigger,
@@ -134,11 +118,11 @@ async fn compact(
     // One that a crash or a time limit interrupted is taken up under its id.
     let unfinished = frame.newest_compaction().filter(|(_, it)| it.status == Status::Running);
     let unfinished = unfinished.and_then(|(id, _)| id.map(str::to_owned));
-    let id = unfinished.unwrap_or_else(|| run.parts.ids.time_ordered());
+    let id = unfinished.unwrap_or_else(|| run.services.ids.time_ordered());
     let mut it = Compaction::running(trigger, plan.tokens_before, room.window);
     frame.compaction(&id, &it)?;
-    writer.append_stored(frame.take()).await?;
-    tracing::info!(run = %run.run, tokens = plan.tokens_before, window = room.window, ?trigger, "compacting");
+    log.append_durably(frame).await?;
+    tracing::info!(run = %run.run.id, tokens = plan.tokens_before, window = room.window, ?trigger, "compacting");
 
     let left_out = &conversation.messages()[..plan.replaced];
     let characters = usize::try_from(room.summary() * CHARACTERS).unwrap_or(usize::MAX);
@@ -153,14 +137,14 @@ async fn compact(
         }
         Err(NoSummary::Stop(stop)) => return Err(stop),
         Err(NoSummary::Because(why)) => {
-            tracing::warn!(run = %run.run, why, "a conversation could not be summarised");
+            tracing::warn!(run = %run.run.id, why, "a conversation could not be summarised");
             it.error = Some(why);
             let has_room = trigger == Trigger::Command
                 || (trigger == Trigger::Window && plan.tokens_before <= room.brim());
             if has_room {
                 it.status = Status::Failed;
                 frame.compaction(&id, &it)?;
-                writer.append_stored(frame.take()).await?;
+                log.append_durably(frame).await?;
                 return Ok(Compacted::Failed);
             }
             it.method = Some(Method::Digest);
@@ -175,23 +159,24 @@ async fn compact(
     it.replaced = Some(plan.replaced);
     it.tokens_after = Some(plan.tokens_after);
     frame.compaction(&id, &it)?;
-    writer.append_stored(frame.take()).await?;
+    log.append_durably(frame).await?;
     Ok(Compacted::Done)
 }
 
-fn conversation(run: &RunCtx, frame: &Frame) -> Conversation {
+fn conversation(run: &AgentContext, frame: &Frame) -> Conversation {
     run.history.with_turn(frame.message(), frame.context_tokens())
 }
 
-fn room(run: &RunCtx, frame: &Frame, window: u64) -> Room {
-    let fixed = measure::of_text(&run.system) + measure::of_tools(&inline::equipped(run, frame));
+fn room(run: &AgentContext, frame: &Frame, window: u64) -> Room {
+    let fixed = token_estimate::of_text(&run.agent.system_prompt)
+        + token_estimate::of_tools(&loop_tools::equipped(run, frame));
     Room { window, fixed }
 }
 
 /// What is not settled at this moment: the agent must not forget that it waits for somebody.
-fn open(run: &RunCtx, frame: &Frame) -> Vec<String> {
+fn open(run: &AgentContext, frame: &Frame) -> Vec<String> {
     let mut lines = Vec::new();
-    for (_, handle) in run.tree.below(&run.post.message) {
+    for handle in run.tree.agents.sub_agents_of(&run.position.message) {
         let chat = handle.chat.as_str();
         let started = frame.message().tool_parts().find(|part| match &part.state {
             ToolState::OutputAvailable { output, .. } => {

@@ -12,14 +12,14 @@ use models::{ModelError, ModelEvent, ModelStream};
 /// How much is taken at once.
 const READY: usize = 256;
 
-pub(crate) struct Heard {
+pub(crate) struct EventBatches {
     stream: ModelStream,
     /// The kind of the event before, and whether it may grow.
     before: Option<Discriminant<ModelEvent>>,
     grows: bool,
 }
 
-impl Heard {
+impl EventBatches {
     pub(crate) fn new(stream: ModelStream) -> Self {
         Self { stream, before: None, grows: false }
     }

@@ -7,12 +7,11 @@ use futures::StreamExt;
 use models::{ModelEvent, ModelMessage, ModelRequest, Purpose, UserContent};
 use protocol::FoldError;
 
-use super::{
-    bill::Bill,
-    drive::{RunCtx, RunStop},
-    frame::Frame,
+use super::usage_record::UsageRecord;
+use crate::{
+    context::{cut::Room, transcript},
+    run::{agent_loop::driver::RunStop, context::AgentContext, frame::Frame},
 };
-use crate::context::{cut::Room, transcript};
 
 /// What of the window the conversation may take in such a call: percent.
 const SHARE: u64 = 50;
@@ -43,7 +42,7 @@ impl From<FoldError> for NoSummary {
 }
 
 pub(crate) async fn summarise(
-    run: &RunCtx,
+    run: &AgentContext,
     frame: &mut Frame,
     messages: &[Arc<ModelMessage>],
     room: &Room,
@@ -51,26 +50,26 @@ pub(crate) async fn summarise(
 ) -> Result<String, NoSummary> {
     let mut summary = String::new();
     for piece in transcript::pieces(messages, room.window * SHARE / 100, MOST) {
-        if let Err(limit) = run.post.budget.room() {
+        if let Err(limit) = run.position.budget.room() {
             return Err(NoSummary::Because(format!("the limit of {} is reached", limit.name())));
         }
         let conversation = match summary.as_str() {
             "" => piece,
             before => format!("Earlier: {}\n\n{piece}", before.replace("\n\n", "\n")),
         };
-        let mut bill = Bill::open();
+        let mut usage = UsageRecord::start();
         let request = request(&conversation, room.summary(), wish);
-        match tokio::time::timeout(PATIENCE, listen(run, request, &mut bill)).await {
+        match tokio::time::timeout(PATIENCE, listen(run, request, &mut usage)).await {
             Ok(Ok(text)) => {
-                bill.settle(run, frame)?;
+                usage.settle(run, frame)?;
                 summary = text;
             }
             Ok(Err(why)) => {
-                bill.break_off(run, frame)?;
+                usage.break_off(run, frame)?;
                 return Err(why);
             }
             Err(_) => {
-                bill.break_off(run, frame)?;
+                usage.break_off(run, frame)?;
                 return Err(NoSummary::Because("the model took too long".to_owned()));
             }
         }
@@ -102,8 +101,12 @@ fn request(conversation: &str, tokens: u64, wish: &str) -> ModelRequest {
     }
 }
 
-async fn listen(run: &RunCtx, request: ModelRequest, bill: &mut Bill) -> Result<String, NoSummary> {
-    let mut stream = run.model.stream(request);
+async fn listen(
+    run: &AgentContext,
+    request: ModelRequest,
+    usage: &mut UsageRecord,
+) -> Result<String, NoSummary> {
+    let mut stream = run.agent.model.stream(request);
     let mut text = String::new();
     loop {
         let event = tokio::select! {
@@ -113,7 +116,7 @@ async fn listen(run: &RunCtx, request: ModelRequest, bill: &mut Bill) -> Result<
         };
         match event {
             Some(Ok(ModelEvent::Text(delta))) if text.len() < MOST_BYTES => text.push_str(&delta),
-            Some(Ok(ModelEvent::Usage(more))) => bill.usage += more,
+            Some(Ok(ModelEvent::Usage(more))) => usage.usage += more,
             Some(Ok(ModelEvent::Finished(_))) => break,
             // Thoughts, and calls of tools it does not have.
             Some(Ok(_)) => {}

@@ -1,30 +1,19 @@
-//! The title of a chat: its first words at first, then one that the model writes after the first answer or when a
-//! person asks. Never in the way of an answer, and never over a title that a person gave.
+//! Has the model write the title of a session: after the first answer, or when a person asks. Until then the title is the
+//! beginning of the first message. It never delays an answer and never replaces a title that a person gave.
 
 use std::{
-    borrow::Cow,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use futures::StreamExt;
 use models::{Model, ModelEvent, ModelMessage, ModelRequest, Purpose, UserContent};
-use protocol::{
-    Chunk, FinishReason, RunOptions, SessionEvent, SessionId, Usage, WorkspaceId,
-    wire::chat::{DataChunk, DataKind, write_unnumbered},
-};
-use serde_json::json;
+use protocol::{RunOptions, SessionEvent, Usage};
 use store::{RunStatus, SessionRecord};
 
 use crate::{
-    Engine, EngineError, Following, SendKind, SendRequest,
-    context::{
-        command::{self, Kind},
-        transcript,
-    },
-    engine::Parts,
-    run::choose_model::choose_model,
-    session::{actor::Command, registry::SessionName},
+    EngineError, context::transcript, model_choice::choose_model, services::Services,
+    session::registry::SessionHandle,
 };
 
 /// What of a chat is read for its title, in tokens: its beginning.
@@ -42,97 +31,61 @@ const SYSTEM: &str = "You name conversations between a person and an agent. The 
     Chinese at most 16 characters), the subject rather than the course of the conversation, without quotation marks, \
     markup or a full stop.";
 
-/// The longest title that a person gives, in characters.
-const LONGEST_GIVEN: usize = 200;
-
-/// A title that a person gave, made plain; none when nothing is left of it. The error goes on from "the title".
-pub(crate) fn given(title: &str) -> Result<Option<String>, String> {
-    let title = title.trim();
-    if title.chars().count() > LONGEST_GIVEN {
-        return Err(format!("is longer than {LONGEST_GIVEN} characters"));
-    }
-    if title.chars().any(char::is_control) {
-        return Err("has control characters".to_owned());
-    }
-    Ok((!title.is_empty()).then(|| title.to_owned()))
-}
-
-impl Engine {
-    /// Has the model write a title for the chat, now; `wish` is what the person asks for in particular.
-    pub async fn retitle(
-        &self,
-        workspace: &WorkspaceId,
-        session: &SessionId,
-        wish: &str,
-    ) -> Result<String, EngineError> {
-        let name = (workspace.clone(), session.clone());
-        write(&self.parts, &name, wish, false).await?.ok_or(EngineError::SessionNotFound)
-    }
-
-    /// `/summary-title` as a message: answered with the title, and kept nowhere. `None` when it is another message.
-    pub(crate) async fn titling(&self, request: &SendRequest) -> Result<Option<Following>, EngineError> {
-        let SendKind::Submit(submit) = &request.kind else { return Ok(None) };
-        let command = command::of(&submit.message).filter(|command| command.kind == Kind::Title);
-        let Some(command) = command else { return Ok(None) };
-        self.record(&request.workspace, &request.session).await?;
-        let (parts, name) = (Arc::clone(&self.parts), (request.workspace.clone(), request.session.clone()));
-        Ok(Some(Following::Once(Box::pin(async move {
-            let title = write(&parts, &name, &command.wish, false).await;
-            let title = title.and_then(|title| title.ok_or(EngineError::SessionNotFound));
-            frames(parts.ids.message().as_str(), &name.1, title)
-        }))))
-    }
-}
-
-/// Names a chat after its first answer, beside everything else. That it cannot be named is no trouble to anybody.
-pub(crate) fn after_first_answer(parts: &Arc<Parts>, name: &SessionName) {
-    let (parts, name) = (Arc::clone(parts), name.clone());
-    let tasks = parts.tasks.clone();
+/// Writes the title of a session that has none, in a task of its own. A failure is logged and ignored.
+pub(crate) fn write_in_background(services: &Arc<Services>, session: SessionHandle) {
+    let services = Arc::clone(services);
+    let tasks = services.tasks.tracker.clone();
     tasks.spawn(async move {
-        if let Err(error) = write(&parts, &name, "", true).await {
-            tracing::debug!(%error, "a chat keeps its first words for a title");
+        if let Err(error) = write(&services, &session, "", true).await {
+            tracing::debug!(%error, "a chat keeps the beginning of its first message as its title");
         }
     });
 }
 
-/// Writes the title and gives it to the chat; nothing when the chat has one already and `only_untitled` says so.
-async fn write(
-    parts: &Arc<Parts>,
-    name: &SessionName,
+/// Writes and stores the title; `None` if `only_untitled` is set and the session has one already.
+pub(crate) async fn write(
+    services: &Arc<Services>,
+    session: &SessionHandle,
     wish: &str,
     only_untitled: bool,
 ) -> Result<Option<String>, EngineError> {
-    let record = parts.store.session(&name.0, &name.1).await?.ok_or(EngineError::SessionNotFound)?;
+    let name = session.name();
+    let record =
+        services.store.session(&name.workspace, &name.session).await?.ok_or(EngineError::SessionNotFound)?;
     let waits = matches!(record.last_run, Some((_, RunStatus::Parked)));
     if only_untitled && (record.is_titled || waits) {
         return Ok(None);
     }
     if record.unsettled {
-        parts.store.settle_planted(record.key).await?;
+        services.store.settle_planted(record.key).await?;
     }
     let nothing =
         || EngineError::InvalidMessage("There is nothing to name yet: write something first.".to_owned());
     let leaf = record.active_leaf.as_ref().ok_or_else(nothing)?;
-    let conversation = parts.histories.up_to(&parts.store, record.key, leaf).await?;
+    let conversation = services.caches.histories.up_to(&services.store, record.key, leaf).await?;
     let beginning = transcript::pieces(conversation.messages(), READ, 1).pop().ok_or_else(nothing)?;
-    let model = model(parts, name, &record)?;
-    let title = ask(parts, name, &*model, request(&beginning, wish)).await?;
-    let given = parts.store.title_session(record.key, title.clone(), only_untitled).await?;
+    let model = model(services, session, &record)?;
+    let title = ask(services, session, &*model, request(&beginning, wish)).await?;
+    let given = services.store.title_session(record.key, title.clone(), only_untitled).await?;
     if given {
-        parts.note_change(&name.0, &name.1);
+        services.note_change(&name.workspace, &name.session);
     }
     Ok(given.then_some(title))
 }
 
-fn model(parts: &Parts, name: &SessionName, record: &SessionRecord) -> Result<Arc<dyn Model>, EngineError> {
-    let agent = parts.agents.main(&name.0, None);
+fn model(
+    services: &Services,
+    session: &SessionHandle,
+    record: &SessionRecord,
+) -> Result<Arc<dyn Model>, EngineError> {
+    let agent = services.agents.registry.main(&session.name().workspace, None);
     let agent = agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))?;
     let options = RunOptions {
         chat_model_id: record.chat_model_id.clone(),
         chat_model_source: record.chat_model_source.clone(),
         ..RunOptions::default()
     };
-    Ok(choose_model(&parts.catalog, name, &options, &agent)?)
+    Ok(choose_model(&services.catalog, session.name(), &options, &agent)?)
 }
 
 fn request(conversation: &str, wish: &str) -> ModelRequest {
@@ -149,24 +102,24 @@ fn request(conversation: &str, wish: &str) -> ModelRequest {
     }
 }
 
-/// Asks the model and writes down what that cost, whatever comes of it.
+/// Calls the model and records what that cost, also if it fails.
 async fn ask(
-    parts: &Arc<Parts>,
-    name: &SessionName,
+    services: &Services,
+    session: &SessionHandle,
     model: &dyn Model,
     request: ModelRequest,
 ) -> Result<String, EngineError> {
     let started = Instant::now();
     let mut usage = Usage::default();
     let said = tokio::select! {
-        () = parts.ending.cancelled() => return Err(EngineError::ShuttingDown),
+        () = services.tasks.shutdown.cancelled() => return Err(EngineError::ShuttingDown),
         said = tokio::time::timeout(PATIENCE, listen(model, request, &mut usage)) => said,
     };
     let failed = !matches!(said, Ok(Ok(_)));
     let usage = usage.plausible();
     if !failed || usage != Usage::default() {
         let called = SessionEvent::ModelCalled {
-            message: parts.ids.message(),
+            message: services.ids.message(),
             run: None,
             agent: vec![WRITER.to_owned()],
             model: model.name().to_owned(),
@@ -175,8 +128,8 @@ async fn ask(
             duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             failed,
         };
-        if let Err(error) = parts.sessions.tell(parts, name.clone(), Command::Note { events: vec![called] }) {
-            tracing::warn!(%error, "what a title cost could not be written down");
+        if let Err(error) = session.append(vec![called]) {
+            tracing::warn!(%error, "the cost of a title could not be recorded");
         }
     }
     let unnamed = |why: String| EngineError::NoTitle(why);
@@ -216,27 +169,6 @@ fn tidy(text: &str) -> Option<String> {
     let title: String = words.join(" ").chars().take(LONGEST).collect();
     let title = title.trim_end().to_owned();
     (!title.is_empty()).then_some(title)
-}
-
-/// A message that is gone as soon as it was read: only the title in it, told once, or why there is none.
-fn frames(message: &str, session: &SessionId, title: Result<String, EngineError>) -> Vec<u8> {
-    let mut chunks = vec![Chunk::Start { message_id: message.into(), message_metadata: None }];
-    match title {
-        Ok(title) => {
-            let data = json!({ "sessionId": session, "title": title });
-            let kind = DataKind("session-title".into());
-            chunks.push(Chunk::Data(DataChunk { kind, id: None, data: Cow::Owned(data), transient: true }));
-            chunks.push(Chunk::Finish { finish_reason: FinishReason::Stop, message_metadata: None });
-        }
-        Err(error) => chunks.push(Chunk::Error { error_text: Cow::Owned(error.to_string()) }),
-    }
-    let mut out = Vec::new();
-    for chunk in &chunks {
-        if let Err(error) = write_unnumbered(&mut out, chunk) {
-            tracing::error!(%error, "a chunk could not be written");
-        }
-    }
-    out
 }
 
 #[cfg(test)]

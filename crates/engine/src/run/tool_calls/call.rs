@@ -1,46 +1,46 @@
-//! All calls of one step run together and end together; nothing outlives the step. Step 7 of a chat request.
+//! Runs all calls of one step together; none outlives the step.
 //!
-//! Results are settled in call order, whatever finishes first. What a running tool shows goes through one bounded
-//! channel to the driver, the only writer of the log.
+//! Results are settled in call order, regardless of which call ends first. What a running tool shows goes through one
+//! bounded channel to the driver, the only writer of the agent's frame.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::Arc,
-    time::Duration,
+use std::{sync::Arc, time::Duration};
+
+use protocol::{ToolCall, ToolOutcome, ToolState};
+use tokio::{
+    sync::mpsc,
+    task::{JoinError, JoinSet},
 };
-
-use async_trait::async_trait;
-use futures::future::BoxFuture;
-use protocol::{ApprovalId, Artifact, FoldError, Part, ToolCall, ToolCallId, ToolOutcome, ToolState};
-use serde_json::Value;
-use tokio::{sync::mpsc, task::JoinSet, time::Instant};
-use tools::{Emit, Notes, Outcome, Place, ToolCtx, ToolError};
+use tools::{Outcome, Place, ToolCtx};
 
 use super::{
-    delegate::{Delegated, delegate},
-    drive::{RunCtx, RunStop},
-    frame::Frame,
-    inline,
-    mail::{Mail, next_raised},
-    tree::{Busy, Seat},
-    turn::{Plan, PlannedCall},
+    loop_tools,
+    notes::notes,
+    progress::{CallOutput, SIGNALS, Signal, Snapshots},
 };
 use crate::{
     EngineError,
-    artifacts::Keep,
-    session::{
-        actor::Reply,
-        log::{LogWriter, SessionLog},
-        request::Decision,
+    mailbox::answer::PendingAnswer,
+    run::{
+        agent_log::AgentLog,
+        agent_loop::{
+            driver::{AgentWork, RunStop},
+            turn::{Plan, PlannedCall},
+        },
+        context::AgentContext,
+        delegation::{
+            approval_relay::RelayedApproval,
+            delegate::{Delegated, delegate},
+            mailbox::AgentMailbox,
+            work_permit::WorkPermit,
+        },
+        frame::Frame,
+        tool_calls::artifacts::CallArtifacts,
     },
 };
 
 /// How long the results of cancelled calls are waited for: the time that [`tools::execute`] gives each of them, and a
-/// moment to keep what it returned.
+/// moment to store what it returned.
 const GRACE: Duration = tools::GRACE.saturating_add(Duration::from_millis(500));
-/// Snapshots of one call follow each other at least this far apart.
-const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(150);
-const SIGNALS: usize = 64;
 
 const UNKNOWN: &str = "The outcome of this call is unknown: the server restarted while it ran. \
      Check what happened before you repeat it.";
@@ -52,150 +52,319 @@ pub(crate) enum Called {
     Parked(Vec<Frame>),
 }
 
-pub(crate) async fn call_tools(
-    run: &RunCtx,
-    frame: &mut Frame,
-    writer: &mut LogWriter,
-    calls: Vec<PlannedCall>,
-    mail: &mut Mail,
-    seat: &mut Seat,
-) -> Result<Called, RunStop> {
-    let (show, mut shown) = mpsc::channel(SIGNALS);
-    let mut running = JoinSet::new();
-    let mut delegated = JoinSet::new();
-    let mut parked = Vec::new();
-    let mut waiting: VecDeque<usize> = VecDeque::new();
-    let mut outcomes: Vec<Option<ToolOutcome>> = Vec::with_capacity(calls.len());
-    for (place, planned) in calls.iter().enumerate() {
-        outcomes.push(match &planned.plan {
-            Plan::Run => match inline::call(run, frame, &planned.call)? {
-                Some(outcome) => Some(outcome),
-                // It was accepted, perhaps before a question or a restart, and has been revoked since.
-                None if !run.kit.has(&planned.call.name) => Some(revoked(&planned.call.name)),
-                None => {
-                    waiting.push_back(place);
-                    None
-                }
-            },
-            Plan::Deny(reason) => Some(ToolOutcome::Denied { reason: reason.clone() }),
-            Plan::Unknown | Plan::Ask | Plan::Wait => {
-                Some(ToolOutcome::Failed { message: UNKNOWN.to_owned() })
-            }
-        });
-    }
-
-    let hooks = &run.parts.settings.hooks;
+/// Runs the calls of one step until all are settled or sub-agents among them wait for a person.
+pub(crate) async fn call_tools(work: &mut AgentWork, calls: Vec<PlannedCall>) -> Result<Called, RunStop> {
+    let (signals, mut shown) = mpsc::channel(SIGNALS);
     let mut snapshots = Snapshots::default();
-    let mut settled = 0;
+    let mut step = StepCalls::plan(work, calls)?;
     loop {
-        waiting.retain(|&place| {
-            let planned = &calls[place];
-            let tool = run.parts.tools.get(&planned.call.name);
-            if tool.as_ref().is_some_and(|tool| tool.place() == Place::Engine) {
-                let work = agent_call(run, planned.call.clone(), writer);
-                delegated.spawn(async move { (place, work.await) });
-                return false;
-            }
-            let must_wait = tool.is_some_and(|tool| tool.one_at_a_time())
-                && calls[..place].iter().zip(&outcomes).enumerate().any(|(before, (other, done))| {
-                    before >= settled && done.is_none() && other.call.name == planned.call.name
-                });
-            if !must_wait {
-                let task = run_one(run.clone(), planned.clone(), show.clone(), notes(run, frame, writer));
-                running.spawn(async move { (place, task.await) });
-            }
-            must_wait
-        });
-        if running.is_empty() && delegated.is_empty() {
-            // A task that was aborted or panicked outside the tool left its place open.
-            for (place, outcome) in outcomes.iter_mut().enumerate().skip(settled) {
-                if outcome.is_none() && !parked.iter().any(|(waits, _)| *waits == place) {
-                    *outcome = Some(ToolOutcome::Failed { message: "the tool broke off".to_owned() });
-                }
-            }
-            if !parked.is_empty() {
-                for (planned, outcome) in calls.iter().zip(&mut outcomes).skip(settled) {
-                    if let Some(outcome) = outcome.take() {
-                        frame.settle(&planned.call.id, outcome)?;
-                    }
-                }
-                mail.show_raised(run, frame)?;
-                writer.append(frame.take(), Vec::new()).await?;
-                return Ok(Called::Parked(parked.into_iter().flat_map(|(_, frames)| frames).collect()));
+        step.start_ready(work, &signals);
+        if step.is_idle() {
+            step.fail_unfinished();
+            if !step.parked.is_empty() {
+                return step.park(work).await;
             }
         }
-        while let Some(mut outcome) = outcomes.get_mut(settled).and_then(Option::take) {
-            if !hooks.is_empty() {
-                hooks.post_acting(&run.point(frame), &calls[settled].call, &mut outcome);
-            }
-            frame.settle(&calls[settled].call.id, outcome)?;
-            settled += 1;
-        }
-        writer.append(frame.take(), Vec::new()).await?;
-        if settled == calls.len() {
+        step.settle_in_order(work)?;
+        work.log.append(&mut work.frame).await?;
+        if step.is_settled() {
             return Ok(Called::All);
         }
-        if !delegated.is_empty() {
-            seat.give_slot();
-            if running.is_empty() {
-                seat.rest();
+        step.release(&mut work.permit);
+        match step.next_event(work, &mut shown, &snapshots).await {
+            StepEvent::Cancelled => return Err(step.cancel(work, &mut shown).await?),
+            StepEvent::Signal(signal) => snapshots.show(&mut work.frame, signal)?,
+            StepEvent::SnapshotsDue => snapshots.show_due(&mut work.frame)?,
+            StepEvent::Answer(answer) => {
+                let AgentWork { context, frame, log, permit, .. } = work;
+                take_answer(context, frame, log, *answer, permit).await?;
+            }
+            StepEvent::Relayed(relayed) => relayed.show(&mut work.frame, &*work.context.services.ids)?,
+            StepEvent::ToolEnded(ended) => {
+                if let Ok(RunningCall { place, outcome }) = ended {
+                    step.outcomes[place] = Some(outcome);
+                }
+                // What the call showed before it ended belongs before its result.
+                while let Ok(signal) = shown.try_recv() {
+                    snapshots.show(&mut work.frame, signal)?;
+                }
+            }
+            StepEvent::Delegated(Ok(DelegatedCall { place, delegated })) => {
+                work.mailbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
+                if let Some(stop) = step.delegated(work, place, delegated).await? {
+                    return Err(stop);
+                }
+            }
+            StepEvent::Delegated(Err(error)) => {
+                work.mailbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
+                tracing::error!(%error, "a delegation broke off");
             }
         }
+    }
+}
+
+/// The calls of one step and their results so far. `place` is the position of a call in the step.
+struct StepCalls {
+    calls: Vec<PlannedCall>,
+    /// Results that are not settled yet.
+    outcomes: Vec<Option<ToolOutcome>>,
+    /// How many calls are settled: all before this place.
+    settled: usize,
+    /// Calls that have not been started.
+    pending: Vec<usize>,
+    running: JoinSet<RunningCall>,
+    delegated: JoinSet<DelegatedCall>,
+    /// Delegations that wait for a person.
+    parked: Vec<ParkedCall>,
+}
+
+struct RunningCall {
+    place: usize,
+    outcome: ToolOutcome,
+}
+
+struct DelegatedCall {
+    place: usize,
+    delegated: Delegated,
+}
+
+struct ParkedCall {
+    place: usize,
+    frames: Vec<Frame>,
+}
+
+/// What happens next while calls of a step are running.
+enum StepEvent {
+    Cancelled,
+    Signal(Signal),
+    SnapshotsDue,
+    Answer(Box<PendingAnswer>),
+    Relayed(Box<RelayedApproval>),
+    ToolEnded(Result<RunningCall, JoinError>),
+    Delegated(Result<DelegatedCall, JoinError>),
+}
+
+impl StepCalls {
+    /// Calls that need no work have their outcome at once; the others are pending.
+    fn plan(work: &mut AgentWork, calls: Vec<PlannedCall>) -> Result<Self, RunStop> {
+        let mut pending = Vec::new();
+        let mut outcomes = Vec::with_capacity(calls.len());
+        for (place, planned) in calls.iter().enumerate() {
+            outcomes.push(match &planned.plan {
+                Plan::Run => match loop_tools::call(&work.context, &mut work.frame, &planned.call)? {
+                    Some(outcome) => Some(outcome),
+                    // It was accepted, perhaps before a question or a restart, and has been revoked since.
+                    None if !work.context.agent.tools.has(&planned.call.name) => {
+                        Some(revoked(&planned.call.name))
+                    }
+                    None => {
+                        pending.push(place);
+                        None
+                    }
+                },
+                Plan::Deny(reason) => Some(ToolOutcome::Denied { reason: reason.clone() }),
+                Plan::Unknown | Plan::Ask | Plan::Wait => {
+                    Some(ToolOutcome::Failed { message: UNKNOWN.to_owned() })
+                }
+            });
+        }
+        Ok(Self {
+            calls,
+            outcomes,
+            settled: 0,
+            pending,
+            running: JoinSet::new(),
+            delegated: JoinSet::new(),
+            parked: Vec::new(),
+        })
+    }
+
+    /// Starts every pending call that need not wait for another call of the same tool.
+    fn start_ready(&mut self, work: &AgentWork, signals: &mpsc::Sender<Signal>) {
+        let run = &work.context;
+        for place in std::mem::take(&mut self.pending) {
+            let call = self.calls[place].call.clone();
+            let tool = run.services.tools.get(&call.name);
+            if tool.as_ref().is_some_and(|tool| tool.place() == Place::Engine) {
+                // The sub-agent counts as active from here on.
+                let delegating = delegate(run.clone(), call, work.log.share(), run.tree.activity.begin());
+                self.delegated.spawn(async move { DelegatedCall { place, delegated: delegating.await } });
+            } else if tool.is_some_and(|tool| tool.one_at_a_time()) && self.is_running_before(place) {
+                self.pending.push(place);
+            } else {
+                let notes = notes(run, &work.frame, &work.log);
+                let task = run_one(run.clone(), call, signals.clone(), notes);
+                self.running.spawn(async move { RunningCall { place, outcome: task.await } });
+            }
+        }
+    }
+
+    /// Whether an earlier call of the same tool has no result yet.
+    fn is_running_before(&self, place: usize) -> bool {
+        let name = &self.calls[place].call.name;
+        (self.settled..place)
+            .any(|before| self.outcomes[before].is_none() && self.calls[before].call.name == *name)
+    }
+
+    /// Whether no call is running.
+    fn is_idle(&self) -> bool {
+        self.running.is_empty() && self.delegated.is_empty()
+    }
+
+    fn is_settled(&self) -> bool {
+        self.settled == self.calls.len()
+    }
+
+    /// A task that was aborted or panicked outside the tool left no outcome: its call has failed.
+    fn fail_unfinished(&mut self) {
+        for place in self.settled..self.outcomes.len() {
+            let is_parked = self.parked.iter().any(|parked| parked.place == place);
+            if self.outcomes[place].is_none() && !is_parked {
+                self.outcomes[place] = Some(ToolOutcome::Failed { message: "the tool broke off".to_owned() });
+            }
+        }
+    }
+
+    /// Settles what has a result, and returns the frames of the sub-agents that wait for a person.
+    async fn park(mut self, work: &mut AgentWork) -> Result<Called, RunStop> {
+        for (planned, outcome) in self.calls.iter().zip(&mut self.outcomes).skip(self.settled) {
+            if let Some(outcome) = outcome.take() {
+                work.frame.settle(&planned.call.id, outcome)?;
+            }
+        }
+        work.mailbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
+        work.log.append(&mut work.frame).await?;
+        Ok(Called::Parked(self.parked.into_iter().flat_map(|parked| parked.frames).collect()))
+    }
+
+    /// Settles the calls that have a result, up to the first that has none.
+    fn settle_in_order(&mut self, work: &mut AgentWork) -> Result<(), RunStop> {
+        let hooks = &work.context.services.settings.hooks;
+        while let Some(mut outcome) = self.outcomes.get_mut(self.settled).and_then(Option::take) {
+            let call = &self.calls[self.settled].call;
+            if !hooks.is_empty() {
+                hooks.post_acting(&work.context.hook_point(&work.frame), call, &mut outcome);
+            }
+            work.frame.settle(&call.id, outcome)?;
+            self.settled += 1;
+        }
+        Ok(())
+    }
+
+    /// While sub-agents work for this agent, it holds no slot; while only they work, it is not active itself.
+    fn release(&self, permit: &mut WorkPermit) {
+        if !self.delegated.is_empty() {
+            permit.release_slot();
+            if self.running.is_empty() {
+                permit.release();
+            }
+        }
+    }
+
+    async fn next_event(
+        &mut self,
+        work: &mut AgentWork,
+        shown: &mut mpsc::Receiver<Signal>,
+        snapshots: &Snapshots,
+    ) -> StepEvent {
+        let AgentMailbox { answers, relayed, .. } = &mut work.mailbox;
         tokio::select! {
             biased;
-            () = run.cancel.cancelled() => {
-                parked.iter_mut().for_each(|(_, frames)| run.tree.orphan(frames));
-                wind_down(run, frame, mail, &mut running, &mut delegated, &mut outcomes).await?;
-                while let Ok(signal) = shown.try_recv() {
-                    if let Signal::Artifact(artifact) = signal {
-                        frame.artifact(artifact)?;
-                    }
-                }
-                for (planned, outcome) in calls.iter().zip(outcomes).skip(settled) {
-                    // What has happened has happened, and a denial stays one; the rest is closed as stopped.
-                    if let Some(outcome @ (ToolOutcome::Done { .. } | ToolOutcome::Denied { .. })) = outcome {
-                        frame.settle(&planned.call.id, outcome)?;
-                    }
-                }
-                return Err(RunStop::Cancelled);
+            () = work.context.cancel.cancelled() => StepEvent::Cancelled,
+            Some(signal) = shown.recv() => StepEvent::Signal(signal),
+            () = snapshots.due() => StepEvent::SnapshotsDue,
+            Some(answer) = answers.recv() => StepEvent::Answer(answer),
+            relayed = AgentMailbox::next_relayed(relayed) => StepEvent::Relayed(relayed),
+            Some(ended) = self.running.join_next() => StepEvent::ToolEnded(ended),
+            Some(ended) = self.delegated.join_next() => StepEvent::Delegated(ended),
+        }
+    }
+
+    /// Takes in how a delegation ended; returns the reason if the whole run must stop.
+    async fn delegated(
+        &mut self,
+        work: &mut AgentWork,
+        place: usize,
+        delegated: Delegated,
+    ) -> Result<Option<RunStop>, RunStop> {
+        match delegated {
+            Delegated::Done(outcome, activity) => {
+                work.permit.adopt(activity);
+                self.outcomes[place] = Some(outcome);
             }
-            Some(signal) = shown.recv() => show_signal(frame, &mut snapshots, signal)?,
-            () = snapshots.due() => {
-                for (call, output) in snapshots.drain() {
-                    frame.progress(&call, output)?;
-                }
+            Delegated::Started(outcome, background, activity) => {
+                work.permit.adopt(Some(activity));
+                self.outcomes[place] = Some(outcome);
+                work.mailbox.background.spawn(background);
             }
-            Some(answer) = mail.answers.recv() => take_answer(run, frame, writer, *answer, seat).await?,
-            raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
-            Some(done) = running.join_next() => {
-                if let Ok((place, outcome)) = done {
+            Delegated::Parked(frames) => self.parked.push(ParkedCall { place, frames }),
+            Delegated::Broken(stop) => {
+                work.context.cancel.cancel();
+                self.wind_down(work).await?;
+                return Ok(Some(stop));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The run was stopped: waits for the calls to end and settles those that have really happened.
+    async fn cancel(
+        mut self,
+        work: &mut AgentWork,
+        shown: &mut mpsc::Receiver<Signal>,
+    ) -> Result<RunStop, RunStop> {
+        for parked in &mut self.parked {
+            work.context.tree.add_orphans(&mut parked.frames);
+        }
+        self.wind_down(work).await?;
+        while let Ok(signal) = shown.try_recv() {
+            if let Signal::Artifact(artifact) = signal {
+                work.frame.artifact(artifact)?;
+            }
+        }
+        for (planned, outcome) in self.calls.iter().zip(self.outcomes).skip(self.settled) {
+            // A result or a denial stays; the other calls are closed as stopped with the message.
+            if let Some(outcome @ (ToolOutcome::Done { .. } | ToolOutcome::Denied { .. })) = outcome {
+                work.frame.settle(&planned.call.id, outcome)?;
+            }
+        }
+        Ok(RunStop::Cancelled)
+    }
+
+    /// Waits for cancelled calls to clean up, then aborts them. Sub-agents close their messages themselves, and wait for
+    /// their own calls in the same way.
+    async fn wind_down(&mut self, work: &mut AgentWork) -> Result<(), RunStop> {
+        let (running, outcomes) = (&mut self.running, &mut self.outcomes);
+        let all = async {
+            while let Some(ended) = running.join_next().await {
+                if let Ok(RunningCall { place, outcome }) = ended {
                     outcomes[place] = Some(outcome);
                 }
-                // What the call pushed before it ended belongs before its result.
-                while let Ok(signal) = shown.try_recv() {
-                    show_signal(frame, &mut snapshots, signal)?;
-                }
             }
-            Some(done) = delegated.join_next() => {
-                mail.show_raised(run, frame)?;
-                match done {
-                    Ok((place, Delegated::Done(outcome, busy))) => {
-                        seat.take_over(busy);
-                        outcomes[place] = Some(outcome);
-                    }
-                    Ok((place, Delegated::Started(outcome, work, busy))) => {
-                        seat.take_over(Some(busy));
-                        outcomes[place] = Some(outcome);
-                        mail.background.spawn(work);
-                    }
-                    Ok((place, Delegated::Parked(frames))) => parked.push((place, frames)),
-                    Ok((_, Delegated::Broken(stop))) => {
-                        run.cancel.cancel();
-                        wind_down(run, frame, mail, &mut running, &mut delegated, &mut outcomes).await?;
-                        return Err(stop);
-                    }
-                    Err(error) => tracing::error!(%error, "a delegation broke off"),
+        };
+        if tokio::time::timeout(GRACE, all).await.is_err() {
+            self.running.abort_all();
+        }
+        let AgentWork { context: run, frame, mailbox, .. } = work;
+        loop {
+            tokio::select! {
+                biased;
+                relayed = AgentMailbox::next_relayed(&mut mailbox.relayed) => {
+                    relayed.show(frame, &*run.services.ids)?;
                 }
+                ended = self.delegated.join_next() => match ended {
+                    None => return Ok(()),
+                    Some(Err(error)) => tracing::error!(%error, "a delegation broke off"),
+                    Some(Ok(DelegatedCall { place, delegated })) => match delegated {
+                        Delegated::Done(outcome, _) => self.outcomes[place] = Some(outcome),
+                        Delegated::Started(outcome, background, _) => {
+                            self.outcomes[place] = Some(outcome);
+                            mailbox.background.spawn(background);
+                        }
+                        Delegated::Broken(stop) => return Err(stop),
+                        Delegated::Parked(mut frames) => run.tree.add_orphans(&mut frames),
+                    },
+                },
             }
         }
     }
@@ -208,29 +377,16 @@ fn revoked(tool: &str) -> ToolOutcome {
     ToolOutcome::Failed { message }
 }
 
-/// What a delegating call does; the sub-agent is at work from here on.
-fn agent_call(run: &RunCtx, call: ToolCall, writer: &LogWriter) -> BoxFuture<'static, Delegated> {
-    delegate(run.clone(), call, writer.another(), run.tree.busy())
-}
-
-pub(crate) struct LiveAnswer {
-    pub(crate) approval: ApprovalId,
-    pub(crate) decision: Decision,
-    pub(crate) reply: Reply<()>,
-    /// The one who asked is at work again from the moment the answer was handed over.
-    pub(crate) busy: Option<Busy>,
-}
-
-/// Writes an answer down, once; the call it allows runs when the present ones have ended.
+/// Writes an answer, once. The call that it allows runs when the calls of the present step have ended.
 pub(crate) async fn take_answer(
-    run: &RunCtx,
+    run: &AgentContext,
     frame: &mut Frame,
-    writer: &mut LogWriter,
-    answer: LiveAnswer,
-    seat: &mut Seat,
+    log: &mut AgentLog,
+    answer: PendingAnswer,
+    permit: &mut WorkPermit,
 ) -> Result<(), RunStop> {
-    let LiveAnswer { approval, decision, reply, busy } = answer;
-    seat.take_over(busy);
+    let PendingAnswer { approval, decision, reply, activity } = answer;
+    permit.adopt(activity);
     let asked = |state: &ToolState| matches!(state, ToolState::ApprovalRequested { approval: id, .. } if *id == approval);
     if !frame.own_open_calls().iter().any(|(_, _, state)| asked(state)) {
         let is_repeat = frame.has_decided(&approval, &decision)
@@ -240,7 +396,7 @@ pub(crate) async fn take_answer(
     }
     let grant = decision.grant.clone();
     frame.decide(approval, decision)?;
-    writer.append(frame.take(), Vec::new()).await?;
+    log.append(frame).await?;
     if let Some(grant) = grant {
         run.tree.grants.add(grant);
     }
@@ -248,27 +404,15 @@ pub(crate) async fn take_answer(
     Ok(())
 }
 
-fn show_signal(frame: &mut Frame, snapshots: &mut Snapshots, signal: Signal) -> Result<(), FoldError> {
-    match signal {
-        Signal::Progress { call, output } => match snapshots.take_in(&call, output) {
-            Some(output) => frame.progress(&call, output),
-            None => Ok(()),
-        },
-        Signal::Data { name, id, data, transient } => frame.data(name, id, data, transient),
-        Signal::Artifact(artifact) => frame.artifact(artifact),
-    }
-}
-
 async fn run_one(
-    run: RunCtx,
-    planned: PlannedCall,
-    show: mpsc::Sender<Signal>,
-    notes: Arc<dyn Notes>,
+    run: AgentContext,
+    call: ToolCall,
+    signals: mpsc::Sender<Signal>,
+    notes: Arc<dyn tools::Notes>,
 ) -> ToolOutcome {
-    let call = planned.call;
     protocol::crash_point!("tool", call.input.to_string());
     let failed = |message: String| ToolOutcome::Failed { message };
-    let Some(tool) = run.parts.tools.get(&call.name) else {
+    let Some(tool) = run.services.tools.get(&call.name) else {
         return failed(format!("There is no tool named \"{}\" any more.", call.name));
     };
     let prepared = match tool.prepare(&call.input) {
@@ -279,19 +423,19 @@ async fn run_one(
         call: call.id.clone(),
         tool: call.name.clone(),
         cancel: run.cancel.child_token(),
-        clock: Arc::clone(&run.parts.clock),
-        timezone: run.options.timezone.clone(),
-        artifacts: Arc::new(Keep {
-            store: Arc::clone(&run.parts.store),
-            ids: Arc::clone(&run.parts.ids),
-            workspace: run.workspace.clone(),
+        clock: Arc::clone(&run.services.clock),
+        timezone: run.run.options.timezone.clone(),
+        artifacts: Arc::new(CallArtifacts {
+            store: Arc::clone(&run.services.store),
+            ids: Arc::clone(&run.services.ids),
+            workspace: run.run.workspace.clone(),
             call: call.id.clone(),
-            show: show.clone(),
+            signals: signals.clone(),
         }),
-        emit: Arc::new(Show { call: call.id.clone(), show }),
+        emit: Arc::new(CallOutput { call: call.id.clone(), signals }),
         notes,
     };
-    match tools::execute(prepared, ctx, run.parts.settings.tool_limits).await {
+    match tools::execute(prepared, ctx, run.services.settings.tool_limits).await {
         Outcome::Done(output) => ToolOutcome::Done { output },
         Outcome::Failed(message) => failed(message),
         Outcome::Cancelled => failed("stopped before this call had a result".to_owned()),
@@ -299,180 +443,5 @@ async fn run_one(
             tracing::error!(tool = call.name, %error, "a tool failed inside");
             failed("The tool failed inside; this is a defect of the tool, not of your call.".to_owned())
         }
-    }
-}
-
-/// Cancelled calls get a moment to clean up, then they are dropped. Sub-agents close their messages by themselves, with
-/// the same moment for their own calls.
-async fn wind_down(
-    run: &RunCtx,
-    frame: &mut Frame,
-    mail: &mut Mail,
-    running: &mut JoinSet<(usize, ToolOutcome)>,
-    delegated: &mut JoinSet<(usize, Delegated)>,
-    outcomes: &mut [Option<ToolOutcome>],
-) -> Result<(), RunStop> {
-    let all = async {
-        while let Some(done) = running.join_next().await {
-            if let Ok((place, outcome)) = done {
-                outcomes[place] = Some(outcome);
-            }
-        }
-    };
-    if tokio::time::timeout(GRACE, all).await.is_err() {
-        running.abort_all();
-    }
-    loop {
-        tokio::select! {
-            biased;
-            raised = next_raised(&mut mail.raised) => raised.show(frame, &*run.parts.ids)?,
-            done = delegated.join_next() => match done {
-                None => return Ok(()),
-                Some(Ok((place, Delegated::Done(outcome, _)))) => outcomes[place] = Some(outcome),
-                Some(Ok((place, Delegated::Started(outcome, work, _)))) => {
-                    outcomes[place] = Some(outcome);
-                    mail.background.spawn(work);
-                }
-                Some(Ok((_, Delegated::Broken(stop)))) => return Err(stop),
-                Some(Ok((_, Delegated::Parked(mut frames)))) => {
-                    run.tree.orphan(&mut frames);
-                }
-                Some(Err(error)) => tracing::error!(%error, "a delegation broke off"),
-            },
-        }
-    }
-}
-
-/// What a running call hands to the driver.
-pub(crate) enum Signal {
-    Progress {
-        call: ToolCallId,
-        output: Value,
-    },
-    Data {
-        name: String,
-        id: Option<String>,
-        data: Value,
-        transient: bool,
-    },
-    /// It is on disk.
-    Artifact(Artifact),
-}
-
-/// Coalesces snapshots: the first at once, then one per interval, the newest wins, none is left behind.
-#[derive(Default)]
-struct Snapshots {
-    next: HashMap<ToolCallId, Instant>,
-    held: HashMap<ToolCallId, Value>,
-}
-
-impl Snapshots {
-    fn take_in(&mut self, call: &ToolCallId, output: Value) -> Option<Value> {
-        let now = Instant::now();
-        match self.next.get(call) {
-            Some(next) if *next > now => {
-                self.held.insert(call.clone(), output);
-                None
-            }
-            _ => {
-                self.next.insert(call.clone(), now + SNAPSHOT_INTERVAL);
-                Some(output)
-            }
-        }
-    }
-
-    async fn due(&self) {
-        match self.held.keys().filter_map(|call| self.next.get(call)).min() {
-            Some(next) => tokio::time::sleep_until(*next).await,
-            None => std::future::pending().await,
-        }
-    }
-
-    fn drain(&mut self) -> Vec<(ToolCallId, Value)> {
-        let now = Instant::now();
-        let due: Vec<_> = self
-            .held
-            .keys()
-            .filter(|call| self.next.get(*call).is_none_or(|next| *next <= now))
-            .cloned()
-            .collect();
-        due.into_iter()
-            .filter_map(|call| {
-                self.next.insert(call.clone(), now + SNAPSHOT_INTERVAL);
-                self.held.remove(&call).map(|output| (call, output))
-            })
-            .collect()
-    }
-}
-
-struct Show {
-    call: ToolCallId,
-    show: mpsc::Sender<Signal>,
-}
-
-impl Show {
-    async fn send(&self, signal: Signal) {
-        // After the step nobody listens, and nothing is shown any more.
-        drop(self.show.send(signal).await);
-    }
-}
-
-#[async_trait]
-impl Emit for Show {
-    async fn progress(&self, output: Value) {
-        self.send(Signal::Progress { call: self.call.clone(), output }).await;
-    }
-
-    async fn data(&self, name: &str, id: Option<&str>, data: Value) {
-        let (name, id) = (name.to_owned(), id.map(str::to_owned));
-        self.send(Signal::Data { name, id, data, transient: false }).await;
-    }
-
-    async fn transient(&self, name: &str, data: Value) {
-        self.send(Signal::Data { name: name.to_owned(), id: None, data, transient: true }).await;
-    }
-}
-
-/// What a call can look up: the session's notes for the main agent, its own for a sub-agent.
-fn notes(run: &RunCtx, frame: &Frame, writer: &LogWriter) -> Arc<dyn Notes> {
-    if run.post.depth == 0 {
-        return Arc::new(SessionNotes { log: Arc::clone(writer.log()) });
-    }
-    let mut latest = HashMap::new();
-    for part in &frame.message().parts {
-        if let Part::Data { name, data, .. } = part {
-            latest.insert(name.clone(), data.clone());
-        }
-    }
-    Arc::new(OwnNotes { latest })
-}
-
-struct OwnNotes {
-    latest: HashMap<String, Value>,
-}
-
-#[async_trait]
-impl Notes for OwnNotes {
-    async fn latest(&self, name: &str) -> Result<Option<Value>, ToolError> {
-        Ok(self.latest.get(name).cloned())
-    }
-}
-
-struct SessionNotes {
-    log: Arc<SessionLog>,
-}
-
-#[async_trait]
-impl Notes for SessionNotes {
-    async fn latest(&self, name: &str) -> Result<Option<Value>, ToolError> {
-        let read = async {
-            // A part pushed a moment ago may still wait for the flusher.
-            self.log.flush(false).await?;
-            match self.log.key() {
-                Some(key) => self.log.store().latest_data(key, name).await,
-                None => Ok(None),
-            }
-        };
-        read.await.map_err(|error| ToolError::Fatal(Box::new(error)))
     }
 }

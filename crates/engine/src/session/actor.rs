@@ -1,49 +1,45 @@
-//! The one owner of a live session: one run at a time, else busy. Step 3 of a chat request.
+//! The one owner of a live session. It runs one run at a time; further messages are rejected, queued, or interrupt it.
 //!
-//! The actor holds nothing that is not in the store; it leaves as soon as nothing is going on.
+//! The actor holds nothing that is not in the store, and it ends as soon as the session is idle.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use protocol::{ApprovalId, MessageId, MessageRef, RunEnd, Seq, SessionEvent, WhenBusy};
 use store::{FrameRecord, RunRecord, RunStatus, SessionRecord, StoreError};
-use tokio::{
-    sync::{mpsc, oneshot},
-    task::JoinHandle,
-};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::mpsc;
 
 use super::{
     following::Following,
-    log::SessionLog,
+    live_run::LiveRun,
     queue::Queue,
-    registry::SessionName,
-    request::{Decision, SendKind, SendRequest, Submit},
-    subscribe::Viewer,
+    registry::{SessionHandle, SessionRegistry},
+    request::{SendKind, SendRequest, Submit},
+    runner::Runner,
+    start::Asked,
+    viewer::Viewer,
 };
 use crate::{
     EngineError,
     context::command,
-    engine::Parts,
-    run::{call_tools::LiveAnswer, lifecycle::Left, tree::Tree},
-    title,
+    mailbox::answer::{Decision, PendingAnswer, Reply},
+    services::Services,
+    session_name::SessionName,
 };
 
-/// How many messages may wait behind a run.
-pub(super) const WAITING: usize = 16;
-
-pub(crate) type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
+/// How many messages may be queued behind a run, and how many requests may wait for it.
+pub(super) const MAX_QUEUED: usize = 16;
 
 pub(crate) enum Command {
     Send {
         request: Box<SendRequest>,
         reply: Reply<Following>,
     },
-    /// Follow the run that is on, from the first chunk of its message or after an event the client has.
+    /// Follow the active run, from the first chunk of its message or after an event that the client has.
     Watch {
         after: Option<Seq>,
         reply: Reply<Option<Viewer>>,
     },
-    /// All that goes on, or the run or the waiting message that `at` names.
+    /// Stop everything, or only the run or the queued message that `at` names.
     Stop {
         at: Option<MessageId>,
         reply: Reply<Stopped>,
@@ -54,17 +50,17 @@ pub(crate) enum Command {
         reply: Reply<()>,
     },
     /// Follow one sub-agent.
-    WatchFrame {
+    WatchSubAgent {
         frame: Box<FrameRecord>,
         after: Option<Seq>,
         reply: Reply<Option<Viewer>>,
     },
-    /// Stop one sub-agent and what is below it.
-    StopFrame {
+    /// Stop one sub-agent and its own sub-agents.
+    StopSubAgent {
         frame: Box<FrameRecord>,
         reply: Reply<bool>,
     },
-    /// Something said to the main agent, or to a sub-agent, at work.
+    /// Text for the main agent, or for a sub-agent, at work.
     Steer {
         frame: Option<MessageId>,
         text: String,
@@ -78,94 +74,104 @@ pub(crate) enum Command {
     Delete {
         reply: Reply<()>,
     },
-    /// Writes down what concerns the session itself.
-    Note {
+    /// Append events that concern the session itself.
+    Append {
         events: Vec<SessionEvent>,
     },
-    /// Take up what a crash left.
+    /// Resume what a crash interrupted.
     Recover,
 }
 
 /// What a stop found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Nothing was going on.
+    /// Nothing was active or queued.
     Idle,
-    /// Only messages that waited.
+    /// Only queued messages were withdrawn.
     Withdrawn,
     Cancelled,
 }
 
 pub(crate) struct Actor {
-    pub(super) parts: Arc<Parts>,
+    pub(super) services: Arc<Services>,
+    pub(super) sessions: Arc<SessionRegistry>,
+    pub(super) runner: Arc<dyn Runner>,
     pub(super) name: SessionName,
-    pub(super) live: Option<Live>,
-    /// Answers that came while the run was about to leave memory.
-    pub(super) late: Vec<LiveAnswer>,
-    /// What interrupts the present run, and retries and answers that come after it: no messages, so they wait with
-    /// their connection and go with it.
-    waiting: VecDeque<(SendRequest, Reply<Following>)>,
+    /// The active run.
+    pub(super) live: Option<LiveRun>,
+    /// Answers that arrived while the run was parking or ending.
+    pub(super) late_answers: Vec<PendingAnswer>,
+    /// Requests that wait for the active run to end: messages that interrupt it, retries and answers. They are not
+    /// stored and are dropped with their connection.
+    waiting: VecDeque<WaitingRequest>,
     pub(super) queue: Queue,
-    /// Told when the present run has ended.
+    /// Replied to when the active run has ended.
     stops: Vec<Reply<Stopped>>,
 }
 
-/// The run that is on.
-pub(super) struct Live {
-    pub(super) run: RunRecord,
-    pub(super) log: Arc<SessionLog>,
-    pub(super) cancel: CancellationToken,
-    pub(super) answers: mpsc::Sender<Box<LiveAnswer>>,
-    pub(super) tree: Arc<Tree>,
-    /// Whether it may give the session its first answer.
-    pub(super) is_first: bool,
-    pub(super) task: JoinHandle<Left>,
+struct WaitingRequest {
+    request: SendRequest,
+    reply: Reply<Following>,
 }
 
-pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc::Receiver<Box<Command>>) {
+impl WaitingRequest {
+    /// Whether the client of a retry or an answer has gone: carrying it out would change the branch unseen. A new message
+    /// is carried out all the same, because it has already stopped the run that it interrupts.
+    fn is_abandoned(&self) -> bool {
+        self.reply.is_closed() && !matches!(self.request.kind, SendKind::Submit(_))
+    }
+}
+
+pub(crate) async fn run(
+    sessions: Arc<SessionRegistry>,
+    name: SessionName,
+    mut mailbox: mpsc::Receiver<Box<Command>>,
+) {
     let mut actor = Actor {
-        parts,
+        services: Arc::clone(sessions.services()),
+        runner: Arc::clone(sessions.runner()),
+        sessions,
         name,
         live: None,
         waiting: VecDeque::new(),
         queue: Queue::default(),
-        late: Vec::new(),
+        late_answers: Vec::new(),
         stops: Vec::new(),
     };
     loop {
         if actor.live.is_none() {
-            if let Some((request, reply)) = actor.waiting.pop_front() {
-                if is_abandoned(&request, &reply) {
+            if let Some(waiting) = actor.waiting.pop_front() {
+                if waiting.is_abandoned() {
                     continue;
                 }
-                let result = Box::pin(actor.send(request)).await;
-                drop(reply.send(result.map(Following::from)));
+                let result = Box::pin(actor.send(waiting.request)).await;
+                drop(waiting.reply.send(result.map(Following::from)));
                 continue;
             }
             if actor.queue.backlog {
                 Box::pin(actor.begin_next()).await;
                 continue;
             }
-            if actor.parts.sessions.leave(&actor.name, &mailbox) {
+            if actor.sessions.leave(&actor.name, &mailbox) {
                 return;
             }
         }
         tokio::select! {
             biased;
-            left = ended(&mut actor.live) => Box::pin(actor.run_ended(left)).await,
+            unread = ended(&mut actor.live) => Box::pin(actor.run_ended(unread)).await,
             command = mailbox.recv() => match command {
                 Some(command) => {
-                    let parts = Arc::clone(&actor.parts);
-                    let _place = match *command {
-                        Command::Send { .. } => parts.door.pass(parts.sessions.count()).await,
+                    let services = Arc::clone(&actor.services);
+                    let _permit = match *command {
+                        Command::Send { .. } => services.tasks.admission.admit().await,
                         _ => None,
                     };
-                    // On the heap, for the moment it takes: an actor that only waits stays small.
+                    // Boxed, so that the future of an actor that only waits stays small.
                     Box::pin(async {
                         // Readers see the end of a run a moment before its task is done; to them it is over.
                         if actor.live.as_ref().is_some_and(|live| live.log.is_over()) {
-                            let left = ended(&mut actor.live).await;
-                            actor.run_ended(left).await;
+                            let unread = ended(&mut actor.live).await;
+                            actor.run_ended(unread).await;
                         }
                         actor.handle(*command).await;
                     }).await;
@@ -176,17 +182,17 @@ pub(crate) async fn run(parts: Arc<Parts>, name: SessionName, mut mailbox: mpsc:
     }
 }
 
-/// Gives the answers that the run did not come to.
-async fn ended(live: &mut Option<Live>) -> Vec<LiveAnswer> {
+/// Waits for the active run to end; returns the answers that it did not read.
+async fn ended(live: &mut Option<LiveRun>) -> Vec<PendingAnswer> {
     match live {
         Some(live) => match (&mut live.task).await {
-            Ok(mut left) => {
-                left.writer.log().close();
-                left.answers.close();
-                std::iter::from_fn(|| left.answers.try_recv().ok()).map(|answer| *answer).collect()
+            Ok(mut ended) => {
+                ended.writer.log().close();
+                ended.answers.close();
+                std::iter::from_fn(|| ended.answers.try_recv().ok()).map(|answer| *answer).collect()
             }
             Err(error) => {
-                tracing::error!(%error, "a run's task ended without giving its log back");
+                tracing::error!(%error, "a run's task ended without returning its log");
                 live.log.break_off();
                 Vec::new()
             }
@@ -196,11 +202,11 @@ async fn ended(live: &mut Option<Live>) -> Vec<LiveAnswer> {
 }
 
 impl Actor {
-    async fn run_ended(&mut self, left: Vec<LiveAnswer>) {
-        if self.live.take().is_some_and(|live| live.is_first && live.log.is_over()) {
-            title::after_first_answer(&self.parts, &self.name);
+    async fn run_ended(&mut self, unread: Vec<PendingAnswer>) {
+        if self.live.take().is_some_and(|live| live.may_need_title && live.log.is_over()) {
+            self.runner.write_title(SessionHandle::new(Arc::clone(&self.sessions), self.name.clone()));
         }
-        self.parts.note_change(&self.name.0, &self.name.1);
+        self.note_change();
         if !self.stops.is_empty() {
             let stopped = self.was_stopped().await;
             for reply in self.stops.drain(..) {
@@ -212,14 +218,14 @@ impl Actor {
                 })));
             }
         }
-        let late = std::mem::take(&mut self.late);
-        for LiveAnswer { approval, decision, reply, .. } in left.into_iter().chain(late) {
+        let late = std::mem::take(&mut self.late_answers);
+        for PendingAnswer { approval, decision, reply, .. } in unread.into_iter().chain(late) {
             let result = self.answer(&approval, decision).await;
             drop(reply.send(result));
         }
     }
 
-    /// Whether the run that ended was stopped; one that paused or broke off in the meantime is stopped now.
+    /// Whether the run that ended was stopped. One that parked or broke off in the meantime is stopped now.
     async fn was_stopped(&self) -> Result<bool, EngineError> {
         let Some(record) = self.record().await? else { return Ok(false) };
         match record.last_run {
@@ -234,39 +240,43 @@ impl Actor {
     async fn handle(&mut self, command: Command) {
         let changes =
             matches!(command, Command::Stop { .. } | Command::Branch { .. } | Command::Delete { .. });
-        self.carry_out(command).await;
+        self.execute(command).await;
         if changes {
-            self.parts.note_change(&self.name.0, &self.name.1);
+            self.note_change();
         }
     }
 
-    async fn carry_out(&mut self, command: Command) {
+    fn note_change(&self) {
+        self.services.note_change(&self.name.workspace, &self.name.session);
+    }
+
+    async fn execute(&mut self, command: Command) {
         // A caller that went away needs no answer.
         match command {
             Command::Send { request, reply } => self.send_or_wait(*request, reply).await,
             Command::Watch { after, reply } => drop(reply.send(self.watch(after).await)),
             Command::Stop { at, reply } => self.stop(at, reply).await,
             Command::Answer { approval, decision, reply } => {
-                self.answer_or_hand_over(LiveAnswer { approval, decision, reply, busy: None }).await;
+                self.answer_or_deliver(PendingAnswer { approval, decision, reply, activity: None }).await;
             }
-            Command::WatchFrame { frame, after, reply } => {
-                drop(reply.send(self.watch_frame(*frame, after).await));
+            Command::WatchSubAgent { frame, after, reply } => {
+                drop(reply.send(self.watch_sub_agent(*frame, after).await));
             }
-            Command::StopFrame { frame, reply } => self.stop_frame(*frame, reply).await,
+            Command::StopSubAgent { frame, reply } => self.stop_sub_agent(*frame, reply).await,
             Command::Steer { frame, text, reply } => drop(reply.send(self.steer(frame.as_ref(), text))),
             Command::Branch { at, revision, reply } => {
                 drop(reply.send(self.choose_branch(&at, revision).await));
             }
             Command::Delete { reply } => drop(reply.send(self.delete().await)),
-            Command::Note { events } => {
-                if let Err(error) = self.note(events).await {
-                    tracing::warn!(%error, "something beside a run could not be written down");
+            Command::Append { events } => {
+                if let Err(error) = self.append(events).await {
+                    tracing::warn!(%error, "events of a session could not be appended");
                 }
             }
             Command::Recover => match self.recover().await {
-                // The next process takes it up.
+                // The next process resumes it.
                 Ok(()) | Err(EngineError::ShuttingDown) => {}
-                Err(error) => tracing::error!(%error, "a run could not be taken up again"),
+                Err(error) => tracing::error!(%error, "a run could not be resumed"),
             },
         }
     }
@@ -296,29 +306,29 @@ impl Actor {
                 let SendRequest { kind: SendKind::Submit(submit), options, .. } = request else { return };
                 drop(reply.send(self.enqueue(submit, options).await));
             }
-            _ if is_full => drop(reply.send(Err(EngineError::QueueFull(WAITING)))),
-            (WhenBusy::Queue, _) => self.waiting.push_back((request, reply)),
+            _ if is_full => drop(reply.send(Err(EngineError::QueueFull(MAX_QUEUED)))),
+            (WhenBusy::Queue, _) => self.waiting.push_back(WaitingRequest { request, reply }),
             (WhenBusy::Interrupt, kind) => {
                 if let SendKind::Submit(Submit { after, edits: None, .. }) = kind
-                    && after.as_ref() == Some(&live.run.answers.id)
+                    && after.as_ref() == Some(&live.record.answers.id)
                 {
                     *after = None;
                 }
                 live.cancel.cancel();
-                self.waiting.push_front((request, reply));
+                self.waiting.push_front(WaitingRequest { request, reply });
             }
         }
     }
 
-    /// Whether no more requests may wait. Those of clients that have gone make room.
+    /// Whether no more requests may wait, after removing those of clients that have gone.
     fn is_full(&mut self) -> bool {
-        if self.waiting.len() >= WAITING {
-            self.waiting.retain(|(request, reply)| !is_abandoned(request, reply));
+        if self.waiting.len() >= MAX_QUEUED {
+            self.waiting.retain(|waiting| !waiting.is_abandoned());
         }
-        self.waiting.len() >= WAITING
+        self.waiting.len() >= MAX_QUEUED
     }
 
-    /// Nothing is running: do what the request says.
+    /// Carries out a request while no run is active.
     async fn send(&mut self, request: SendRequest) -> Result<Viewer, EngineError> {
         let agent = self.main_agent(&request.options)?;
         let mut record = self.record().await?;
@@ -331,7 +341,7 @@ impl Actor {
             record = self.record().await?;
         }
         if !self.queue.backlog && record.as_ref().is_some_and(|record| record.queued > 0) {
-            // The same: what waits comes first.
+            // Left behind in the same way: queued messages come first.
             self.queue.backlog = true;
             Box::pin(self.begin_next()).await;
             if let Some(live) = &self.live {
@@ -352,35 +362,35 @@ impl Actor {
                 }
                 let record = record.ok_or(EngineError::SessionNotFound)?;
                 let answers = self.user_message(&record, at.or(last_id)).await?;
-                let stored = self.parts.store.message(record.key, &answers.id).await?;
+                let stored = self.services.store.message(record.key, &answers.id).await?;
                 let command = stored.and_then(|stored| command::of(&stored.message().ok()?));
                 let record = self.ready_for(record, command.as_ref()).await?;
-                Box::pin(self.start((&record).into(), Vec::new(), answers, request.options, agent, command))
-                    .await
+                let asked = Asked { answers, options: request.options, agent, command };
+                Box::pin(self.start((&record).into(), Vec::new(), None, asked)).await
             }
             SendKind::Continue { message, answers, outputs } => {
                 let record = record.ok_or(EngineError::SessionNotFound)?;
-                Box::pin(self.go_on(&record, &message, answers, outputs)).await
+                Box::pin(self.continue_message(&record, &message, answers, outputs)).await
             }
         }
     }
 
     async fn has(&self, record: Option<&SessionRecord>, message: &MessageId) -> Result<bool, EngineError> {
         match record {
-            Some(record) => Ok(self.parts.store.message(record.key, message).await?.is_some()),
+            Some(record) => Ok(self.services.store.message(record.key, message).await?.is_some()),
             None => Ok(false),
         }
     }
 
     pub(super) async fn record(&self) -> Result<Option<SessionRecord>, EngineError> {
-        let record = self.parts.store.session(&self.name.0, &self.name.1).await?;
+        let record = self.services.store.session(&self.name.workspace, &self.name.session).await?;
         if let Some(SessionRecord { unsettled: true, key, .. }) = record {
-            self.parts.store.settle_planted(key).await?;
+            self.services.store.settle_planted(key).await?;
         }
         Ok(record)
     }
 
-    /// The session with no question waiting, ready for a new run.
+    /// Withdraws a pending question, so that a new run can start; returns the session as it is then.
     pub(super) async fn ready(&self, record: SessionRecord) -> Result<SessionRecord, EngineError> {
         if self.withdraw(&record, RunEnd::Withdrawn).await? {
             self.record().await?.ok_or(EngineError::SessionNotFound)
@@ -401,15 +411,15 @@ impl Actor {
             }
         };
         if at.is_none() {
-            for (_, waiting) in self.waiting.drain(..) {
-                drop(waiting.send(Err(EngineError::QueueWithdrawn)));
+            for waiting in self.waiting.drain(..) {
+                drop(waiting.reply.send(Err(EngineError::QueueWithdrawn)));
             }
         }
         let none = if withdrawn > 0 { Stopped::Withdrawn } else { Stopped::Idle };
         let means =
             |run: &RunRecord| at.as_ref().is_none_or(|at| *at == run.answers.id || *at == run.message);
         if let Some(live) = &self.live {
-            if !means(&live.run) {
+            if !means(&live.record) {
                 return drop(reply.send(Ok(none)));
             }
             live.cancel.cancel();
@@ -419,7 +429,7 @@ impl Actor {
         let stopped = async {
             let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
             if let (Some(_), Some((id, _))) = (&at, &record.last_run) {
-                let run = self.parts.store.run_of_message(record.key, id).await?;
+                let run = self.services.store.run_of_message(record.key, id).await?;
                 if !run.as_ref().is_some_and(means) {
                     return Ok(none);
                 }
@@ -439,7 +449,7 @@ impl Actor {
             return Err(EngineError::Busy);
         }
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
-        let message = self.parts.store.message(record.key, at).await?;
+        let message = self.services.store.message(record.key, at).await?;
         let newest = message.ok_or_else(|| EngineError::MessageNotFound(at.clone()))?.reference;
         let revision = revision.unwrap_or(newest.revision);
         if revision > newest.revision {
@@ -447,32 +457,22 @@ impl Actor {
         }
         self.withdraw(&record, RunEnd::Withdrawn).await?;
         let chosen = MessageRef { id: newest.id, revision };
-        Ok(self.parts.store.choose_branch(record.key, &chosen).await?)
+        Ok(self.services.store.choose_branch(record.key, &chosen).await?)
     }
 
     async fn delete(&mut self) -> Result<(), EngineError> {
-        for (_, waiting) in self.waiting.drain(..) {
-            drop(waiting.send(Err(EngineError::SessionNotFound)));
+        for waiting in self.waiting.drain(..) {
+            drop(waiting.reply.send(Err(EngineError::SessionNotFound)));
         }
         self.queue.abandon(|| EngineError::SessionNotFound);
         if let Some(live) = &self.live {
             live.cancel.cancel();
-            let left = ended(&mut self.live).await;
-            self.run_ended(left).await;
+            let unread = ended(&mut self.live).await;
+            self.run_ended(unread).await;
         }
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
-        self.parts.store.delete_session(record.key).await?;
-        self.parts.histories.forget(record.key);
+        self.services.store.delete_session(record.key).await?;
+        self.services.caches.histories.forget(record.key);
         Ok(())
     }
-}
-
-/// Whether the client of a waiting retry or answer has gone: it would change the branch behind the person's back. A new
-/// message is done all the same: it has stopped the run that it interrupts.
-fn is_abandoned(request: &SendRequest, reply: &Reply<Following>) -> bool {
-    reply.is_closed() && !matches!(request.kind, SendKind::Submit(_))
-}
-
-pub(super) fn order(error: protocol::FoldError) -> EngineError {
-    EngineError::Store(store::StoreError::Corrupt(error.to_string()))
 }

@@ -80,8 +80,8 @@ impl Principal {
 impl Engine {
     /// Whose token this is, by its SHA-256.
     pub async fn principal(&self, sha256: &[u8; 32]) -> Result<Option<Principal>, EngineError> {
-        let seen = self.parts.open_streams.seen();
-        let token = self.parts.store.token(sha256).await?;
+        let seen = self.open_streams.seen();
+        let token = self.services.store.token(sha256).await?;
         Ok(token.map(|token| Principal {
             id: token.principal,
             workspace: token.workspace,
@@ -93,12 +93,12 @@ impl Engine {
 
     /// Whose sign-in this is, by its SHA-256. Notes the use, without having the caller wait for it.
     pub async fn signed_in(&self, sha256: &[u8; 32]) -> Result<Option<Principal>, EngineError> {
-        let seen = self.parts.open_streams.seen();
-        let now = self.parts.clock.now();
-        let Some(found) = self.parts.store.sign_in(sha256, now).await? else { return Ok(None) };
+        let seen = self.open_streams.seen();
+        let now = self.services.clock.now();
+        let Some(found) = self.services.store.sign_in(sha256, now).await? else { return Ok(None) };
         if now.0.saturating_sub(found.last_used_at.0) >= NOTED_EVERY {
-            let store = std::sync::Arc::clone(&self.parts.store);
-            self.parts.tasks.spawn(async move {
+            let store = std::sync::Arc::clone(&self.services.store);
+            self.services.tasks.tracker.spawn(async move {
                 if let Err(error) = store.use_sign_in(found.id, now, unused_until(now)).await {
                     tracing::debug!(%error, "the use of a sign-in was not noted");
                 }
@@ -115,7 +115,7 @@ impl Engine {
 
     /// A new secret for a browser; `None` when the system gives no random numbers.
     pub fn secret(&self) -> Option<String> {
-        self.parts.ids.secret()
+        self.services.ids.secret()
     }
 
     /// Signs a browser in that came with a token; `false` when the token was revoked meanwhile.
@@ -126,14 +126,14 @@ impl Engine {
         user_agent: String,
     ) -> Result<bool, EngineError> {
         let Some(token) = principal.credential.token() else { return Ok(false) };
-        let now = self.parts.clock.now();
+        let now = self.services.clock.now();
         let new = NewSignIn { sha256, token, created_at: now, expires_at: unused_until(now), user_agent };
-        Ok(self.parts.store.add_sign_in(new).await?)
+        Ok(self.services.store.add_sign_in(new).await?)
     }
 
     /// The sign-ins that the caller may revoke.
     pub async fn sign_ins(&self, caller: &Principal) -> Result<SignInList, EngineError> {
-        let mut sign_ins = self.parts.store.sign_ins(self.parts.clock.now()).await?;
+        let mut sign_ins = self.services.store.sign_ins(self.services.clock.now()).await?;
         sign_ins.retain(|sign_in| caller.reaches(sign_in.token, &sign_in.workspace));
         let current = caller.credential.sign_in();
         Ok(SignInList {
@@ -143,9 +143,9 @@ impl Engine {
 
     /// The tokens of the caller's reach.
     pub async fn tokens(&self, caller: &Principal) -> Result<TokenList, EngineError> {
-        let mut tokens = self.parts.store.tokens().await?;
+        let mut tokens = self.services.store.tokens().await?;
         tokens.retain(|token| caller.reaches(token.id, &token.workspace));
-        let sign_ins = self.parts.store.sign_ins(self.parts.clock.now()).await?;
+        let sign_ins = self.services.store.sign_ins(self.services.clock.now()).await?;
         let current = caller.credential.token();
         Ok(TokenList {
             tokens: tokens.into_iter().map(|token| token_info(token, current, &sign_ins)).collect(),
@@ -155,10 +155,10 @@ impl Engine {
     pub async fn revoke_sign_in(&self, caller: &Principal, id: i64) -> Result<(), EngineError> {
         let list = self.sign_ins(caller).await?;
         let known = list.sign_ins.iter().any(|sign_in| sign_in.id == id);
-        if !known || !self.parts.store.revoke_sign_in(id).await? {
+        if !known || !self.services.store.revoke_sign_in(id).await? {
             return Err(EngineError::SignInNotFound);
         }
-        self.parts.open_streams.check();
+        self.open_streams.check();
         Ok(())
     }
 
@@ -169,19 +169,19 @@ impl Engine {
         if token.owner {
             return Err(EngineError::OwnerToken);
         }
-        match self.parts.store.revoke_token(id, self.parts.clock.now()).await {
+        match self.services.store.revoke_token(id, self.services.clock.now()).await {
             Ok(true) => {}
             Ok(false) => return Err(EngineError::TokenNotFound),
             Err(StoreError::Conflict) => return Err(EngineError::OwnerToken),
             Err(error) => return Err(error.into()),
         }
-        self.parts.open_streams.check();
+        self.open_streams.check();
         Ok(())
     }
 
     /// A stream of this caller is open, until what is returned is dropped.
     pub fn open_stream(&self, caller: &Principal) -> OpenStream {
-        self.parts.open_streams.add(caller.credential, caller.seen)
+        self.open_streams.add(caller.credential, caller.seen)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tools one agent is offered: those its definition names, of those that exist and may be used where it works.
+//! The tools that one agent is offered: those its definition names that exist and may be used where the agent works.
 
 use std::sync::Arc;
 
@@ -10,47 +10,46 @@ use tools::{Place, delegation};
 use super::{
     AgentDefinition, AgentRegistry, ToolGroup,
     definition::{DYNAMIC, EVERYTHING},
-    groups,
+    groups, loop_tools,
 };
-use crate::{engine::Parts, run::inline};
 
-/// Where an agent works, as far as it decides what it is offered.
+/// Where an agent works: what decides which tools it is offered.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct ToolScope<'a> {
     pub(crate) workspace: &'a WorkspaceId,
     pub(crate) mode: Option<&'a str>,
     pub(crate) page: Option<&'a str>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> ToolScope<'a> {
     pub(crate) fn of(workspace: &'a WorkspaceId, options: &'a RunOptions) -> Self {
         Self { workspace, mode: options.mode.as_deref(), page: options.page_id.as_deref() }
     }
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Kit {
+pub(crate) struct ToolSet {
     pub(crate) specs: Arc<[ToolSpec]>,
-    /// Whom it may call at the moment.
+    /// The sub-agents that it may call.
     pub(crate) callable: Vec<String>,
-    /// The schema of a structured answer.
+    /// The schema of the structured answer, if one was asked for.
     pub(crate) finish: Option<Map<String, Value>>,
-    /// Groups that the agent can put away.
+    /// Tool groups that the agent can switch off.
     pub(crate) groups: Vec<ToolGroup>,
-    left: Mutex<Vec<Left>>,
+    subsets: Mutex<Vec<Subset>>,
 }
 
-/// What was left of the tools when some were put away.
+/// The tools without those of groups that are switched off.
 #[derive(Debug)]
-struct Left {
+struct Subset {
     without: Vec<String>,
     specs: Arc<[ToolSpec]>,
 }
 
-/// Choices of groups that are remembered for each kit; the oldest goes first.
-const CHOICES: usize = 8;
+/// How many subsets each tool set remembers; the oldest is dropped first.
+const SUBSETS: usize = 8;
 
-impl Kit {
+impl ToolSet {
     pub(crate) fn has(&self, tool: &str) -> bool {
         self.specs.iter().any(|spec| spec.name == tool)
     }
@@ -61,15 +60,15 @@ impl Kit {
 
     pub(crate) fn of(
         agent: &AgentDefinition,
-        scene: Scene<'_>,
+        scope: ToolScope<'_>,
         agents: &AgentRegistry,
         tools: &tools::Registry,
     ) -> Self {
-        let callable = callable(agent, scene, agents);
+        let callable = callable(agent, scope, agents);
         let everything = agent.tools.iter().any(|key| key == EVERYTHING);
         let background = agent.groups.iter().any(|group| group == "agent");
         let mut specs = Vec::new();
-        for key in agents.tools_of(scene.workspace, agent) {
+        for key in agents.tools_of(scope.workspace, agent) {
             let Some(tool) = tools.get(&key) else { continue };
             let offered = match tool.place() {
                 Place::Server => true,
@@ -84,7 +83,7 @@ impl Kit {
                     _ => everything,
                 },
             };
-            if offered && groups::is_allowed_in(scene.mode, &key) {
+            if offered && groups::is_allowed_in(scope.mode, &key) {
                 let spec = tool.spec().clone();
                 specs.push(if key == delegation::SPAWN_AGENT { naming(spec, &callable) } else { spec });
             }
@@ -95,93 +94,99 @@ impl Kit {
             specs.push(naming(tool.spec().clone(), &callable));
         }
         if !agent.tool_groups.is_empty() {
-            specs.push(inline::equip_spec(&agent.tool_groups));
+            specs.push(loop_tools::equip_spec(&agent.tool_groups));
         }
         let callable = callable.into_iter().map(|(name, _)| name).collect();
         let groups = agent.tool_groups.clone();
-        Self { specs: specs.into(), callable, finish: None, groups, left: Mutex::default() }
+        Self { specs: specs.into(), callable, finish: None, groups, subsets: Mutex::default() }
     }
 
-    /// The tools that are left without these. Calls with the same choice share one set, so that it is written once.
+    /// The tools without those in `hidden`. Calls with the same choice share one set, so that it is serialised once.
     pub(crate) fn without(&self, hidden: &[&str]) -> Arc<[ToolSpec]> {
         if hidden.is_empty() {
             return Arc::clone(&self.specs);
         }
-        let mut left = self.left.lock();
-        if let Some(known) = left.iter().find(|left| left.without == hidden) {
+        let mut subsets = self.subsets.lock();
+        if let Some(known) = subsets.iter().find(|subset| subset.without == hidden) {
             return Arc::clone(&known.specs);
         }
-        let is_left = |spec: &&ToolSpec| !hidden.contains(&spec.name.as_str());
-        let specs: Arc<[ToolSpec]> = self.specs.iter().filter(is_left).cloned().collect();
-        if left.len() == CHOICES {
-            left.remove(0);
+        let is_shown = |spec: &&ToolSpec| !hidden.contains(&spec.name.as_str());
+        let specs: Arc<[ToolSpec]> = self.specs.iter().filter(is_shown).cloned().collect();
+        if subsets.len() == SUBSETS {
+            subsets.remove(0);
         }
         let without = hidden.iter().map(|&name| name.to_owned()).collect();
-        left.push(Left { without, specs: Arc::clone(&specs) });
+        subsets.push(Subset { without, specs: Arc::clone(&specs) });
         specs
     }
 
-    /// The same tools, and the one that ends the work with a structured answer.
-    pub(crate) fn finishing(mut self, schema: Option<Map<String, Value>>) -> Self {
+    /// Adds the tool that ends the work with a structured answer.
+    pub(crate) fn with_structured_answer(mut self, schema: Option<Map<String, Value>>) -> Self {
         if let Some(schema) = &schema {
-            self.specs = self.specs.iter().cloned().chain([inline::finish_spec(schema)]).collect();
+            self.specs = self.specs.iter().cloned().chain([loop_tools::finish_spec(schema)]).collect();
         }
         self.finish = schema;
         self
     }
 }
 
-/// The kits of main agents, made once for each definition.
+/// The tool sets of main agents, computed once for each definition.
 #[derive(Default)]
-pub(crate) struct Kits {
-    made: Mutex<Vec<Made>>,
+pub(crate) struct ToolSets {
+    cached: Mutex<Vec<Cached>>,
 }
 
-struct Made {
+struct Cached {
     agent: Arc<AgentDefinition>,
     workspace: WorkspaceId,
     mode: Option<String>,
     page: Option<String>,
-    /// The registry as it was.
+    /// The generation of the registry that the tool set was computed from.
     generation: u64,
-    kit: Arc<Kit>,
+    tools: Arc<ToolSet>,
 }
 
-/// Kits that are remembered; the oldest goes first.
-const REMEMBERED: usize = 64;
+/// How many tool sets are cached; the oldest is dropped first.
+const MOST_CACHED: usize = 64;
 
-impl Kits {
-    pub(crate) fn of(&self, parts: &Parts, agent: &Arc<AgentDefinition>, scene: Scene<'_>) -> Arc<Kit> {
-        let generation = parts.agents.generation();
-        let mut made = self.made.lock();
-        let known = made.iter().find(|made| {
-            Arc::ptr_eq(&made.agent, agent)
-                && made.generation == generation
-                && made.workspace == *scene.workspace
-                && made.mode.as_deref() == scene.mode
-                && made.page.as_deref() == scene.page
+impl ToolSets {
+    pub(crate) fn of(
+        &self,
+        agent: &Arc<AgentDefinition>,
+        scope: ToolScope<'_>,
+        agents: &AgentRegistry,
+        tools: &tools::Registry,
+    ) -> Arc<ToolSet> {
+        let generation = agents.generation();
+        let mut cached = self.cached.lock();
+        let known = cached.iter().find(|set| {
+            Arc::ptr_eq(&set.agent, agent)
+                && set.generation == generation
+                && set.workspace == *scope.workspace
+                && set.mode.as_deref() == scope.mode
+                && set.page.as_deref() == scope.page
         });
         if let Some(known) = known {
-            return Arc::clone(&known.kit);
+            return Arc::clone(&known.tools);
         }
-        let kit = Arc::new(Kit::of(agent, scene, &parts.agents, &parts.tools));
-        if made.len() == REMEMBERED {
-            made.remove(0);
+        let set = Arc::new(ToolSet::of(agent, scope, agents, tools));
+        if cached.len() == MOST_CACHED {
+            cached.remove(0);
         }
-        made.push(Made {
+        cached.push(Cached {
             agent: Arc::clone(agent),
-            workspace: scene.workspace.clone(),
-            mode: scene.mode.map(str::to_owned),
-            page: scene.page.map(str::to_owned),
+            workspace: scope.workspace.clone(),
+            mode: scope.mode.map(str::to_owned),
+            page: scope.page.map(str::to_owned),
             generation,
-            kit: Arc::clone(&kit),
+            tools: Arc::clone(&set),
         });
-        kit
+        set
     }
 }
 
-/// Whom an agent may call at the moment, with what each is good for.
-fn callable(agent: &AgentDefinition, scene: Scene<'_>, agents: &AgentRegistry) -> Vec<(String, String)> {
+/// The sub-agents that an agent may call, with their descriptions.
+fn callable(agent: &AgentDefinition, scope: ToolScope<'_>, agents: &AgentRegistry) -> Vec<(String, String)> {
     let mut callable: Vec<(String, String)> = Vec::new();
     for name in &agent.allowed_sub_agents {
         if name == DYNAMIC {
@@ -192,16 +197,16 @@ fn callable(agent: &AgentDefinition, scene: Scene<'_>, agents: &AgentRegistry) -
         }
         let subs = match name.as_str() {
             EVERYTHING => {
-                let mut own = agents.callable_own(scene.workspace);
+                let mut own = agents.callable_own(scope.workspace);
                 own.retain(|sub| sub.name != agent.name);
                 own
             }
-            name => agents.sub(scene.workspace, name).into_iter().collect(),
+            name => agents.sub(scope.workspace, name).into_iter().collect(),
         };
         for sub in subs {
             let known = callable.iter().any(|(known, _)| *known == sub.name);
             let may = sub.source != AgentSource::Database || agents.beyond(agent, &sub).is_empty();
-            if !known && may && sub.fits(scene.mode, scene.page) {
+            if !known && may && sub.fits(scope.mode, scope.page) {
                 callable.push((sub.name.clone(), sub.description.clone()));
             }
         }
@@ -224,14 +229,14 @@ mod tests {
     use super::*;
     use crate::agents::WorkspaceTools;
 
-    fn scene(workspace: &WorkspaceId) -> Scene<'_> {
-        Scene { workspace, mode: None, page: None }
+    fn scope(workspace: &WorkspaceId) -> ToolScope<'_> {
+        ToolScope { workspace, mode: None, page: None }
     }
 
     fn kit(agent: &AgentDefinition) -> Vec<String> {
         let tools = tools::Registry::builtin(&[]).unwrap();
         let agents = AgentRegistry::new(tools.names(), WorkspaceTools::default());
-        Kit::of(agent, scene(&WorkspaceId::default_workspace()), &agents, &tools).names()
+        ToolSet::of(agent, scope(&WorkspaceId::default_workspace()), &agents, &tools).names()
     }
 
     #[test]
@@ -253,15 +258,15 @@ mod tests {
             description: String::new(),
             input_schema: json!({}),
         };
-        let kit = Kit { specs: names.iter().map(spec).collect(), ..Kit::default() };
+        let kit = ToolSet { specs: names.iter().map(spec).collect(), ..ToolSet::default() };
         assert!(Arc::ptr_eq(&kit.without(&[]), &kit.specs));
         let left = kit.without(&["update-plan"]);
         assert_eq!(left.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["time-now", "fetch-url"]);
         assert_eq!(kit.without(&["time-now", "update-plan"]).len(), 1);
         assert!(Arc::ptr_eq(&kit.without(&["update-plan"]), &left));
-        for other in 0..3 * CHOICES {
+        for other in 0..3 * SUBSETS {
             kit.without(&[&other.to_string()]);
-            assert!(kit.left.lock().len() <= CHOICES);
+            assert!(kit.subsets.lock().len() <= SUBSETS);
         }
     }
 
@@ -271,7 +276,7 @@ mod tests {
         let agents = AgentRegistry::new(tools.names(), WorkspaceTools::default());
         let here = WorkspaceId::default_workspace();
         let general = agents.main(&here, None).unwrap();
-        let kit = Kit::of(&general, scene(&here), &agents, &tools);
+        let kit = ToolSet::of(&general, scope(&here), &agents, &tools);
         let spec = kit.specs.iter().find(|spec| spec.name == "sub-agent").unwrap();
         let names = &spec.input_schema["properties"]["name"]["enum"];
         assert_eq!(*names, json!(["research", "test-approval", "dynamic"]));

@@ -1,0 +1,62 @@
+//! What every step of one agent needs. The main agent and its sub-agents each have their own.
+
+use std::sync::Arc;
+
+use models::{Model, Written};
+use protocol::{RunId, RunOptions, WorkspaceId};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    delegation::{position::Position, tree::AgentTree},
+    frame::Frame,
+};
+use crate::{
+    agents::{AgentDefinition, tool_set::ToolSet},
+    context::cache::History,
+    hooks::HookPoint,
+    services::Services,
+};
+
+#[derive(Clone)]
+pub(crate) struct AgentContext {
+    pub(crate) services: Arc<Services>,
+    pub(crate) run: Arc<RunScope>,
+    pub(crate) agent: AgentSetup,
+    /// The branch before this run's message; for a sub-agent, its task.
+    pub(crate) history: History,
+    /// What of the history is serialised for the model already.
+    pub(crate) written: Option<Arc<Written>>,
+    pub(crate) cancel: CancellationToken,
+    /// What the agents of the run share.
+    pub(crate) tree: Arc<AgentTree>,
+    pub(crate) position: Arc<Position>,
+}
+
+/// What is the same for all agents of a run.
+pub(crate) struct RunScope {
+    pub(crate) id: RunId,
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) options: RunOptions,
+}
+
+/// An agent as it works in one run: its definition, its model, its tools and its system prompt.
+#[derive(Clone)]
+pub(crate) struct AgentSetup {
+    pub(crate) definition: Arc<AgentDefinition>,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) tools: Arc<ToolSet>,
+    /// Role and preface: the same bytes in every call of the session.
+    pub(crate) system_prompt: Arc<str>,
+}
+
+impl AgentContext {
+    /// Where the loop is, for hooks.
+    pub(crate) fn hook_point(&self, frame: &Frame) -> HookPoint {
+        HookPoint {
+            agent: self.agent.definition.name.clone(),
+            path: self.position.path.clone(),
+            message: self.position.message.clone(),
+            step: frame.steps(),
+        }
+    }
+}

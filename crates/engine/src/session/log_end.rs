@@ -1,0 +1,87 @@
+//! Where a session's log ends, and what a new run must know of the session. From here a log is opened to append to it.
+
+use std::sync::Arc;
+
+use protocol::{Grant, Seq, SessionEvent, UiMessage};
+use store::{PrefaceRecord, SessionRecord, SessionTarget};
+
+use crate::{
+    EngineError,
+    log::{session_log::SessionLog, writer::LogWriter},
+    services::Services,
+    session_name::SessionName,
+};
+
+/// A session with at most so many messages may be without a title because its first answers failed.
+const YOUNG: u64 = 4;
+
+pub(crate) struct LogEnd {
+    pub(crate) target: SessionTarget,
+    pub(crate) high_water: Seq,
+    pub(crate) preface: Option<PrefaceRecord>,
+    /// The model that the session uses unless a request names another.
+    pub(crate) chat_model: Option<ChatModel>,
+    pub(crate) grants: Vec<Grant>,
+    /// Whether the session may be without a title.
+    pub(crate) is_young: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChatModel {
+    pub(crate) id: String,
+    pub(crate) source: Option<String>,
+}
+
+impl LogEnd {
+    /// The log of a session that is not stored yet.
+    pub(super) fn of_new(session: &SessionName) -> Self {
+        Self {
+            target: SessionTarget::New { workspace: session.workspace.clone(), id: session.session.clone() },
+            high_water: 0,
+            preface: None,
+            chat_model: None,
+            grants: Vec::new(),
+            is_young: true,
+        }
+    }
+
+    pub(crate) fn open(&self, services: &Services) -> Arc<SessionLog> {
+        SessionLog::new(
+            Arc::clone(&services.store),
+            Arc::clone(&services.clock),
+            services.settings.profile,
+            self.target.clone(),
+            self.high_water,
+        )
+    }
+}
+
+impl From<&SessionRecord> for LogEnd {
+    fn from(record: &SessionRecord) -> Self {
+        let model = |id| ChatModel { id, source: record.chat_model_source.clone() };
+        Self {
+            target: SessionTarget::Known(record.key),
+            high_water: record.high_water,
+            preface: record.preface.clone(),
+            chat_model: record.chat_model_id.clone().map(model),
+            grants: record.grants.clone(),
+            is_young: is_young(record),
+        }
+    }
+}
+
+pub(crate) fn is_young(record: &SessionRecord) -> bool {
+    !record.is_titled && record.message_count <= YOUNG
+}
+
+/// Appends to the log of a session that has no active run.
+pub(crate) async fn append_without_run(
+    services: &Services,
+    record: &SessionRecord,
+    events: Vec<SessionEvent>,
+    messages: Vec<UiMessage>,
+) -> Result<(), EngineError> {
+    let log = LogEnd::from(record).open(services);
+    LogWriter::new(log, Arc::clone(&services.tasks.flusher)).append(events, messages).await?;
+    Ok(())
+}

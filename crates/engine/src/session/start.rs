@@ -1,0 +1,95 @@
+//! Starting, resuming and withdrawing runs: what the owner of a session decides before it asks the [`Runner`].
+//!
+//! [`Runner`]: super::runner::Runner
+
+use std::sync::Arc;
+
+use protocol::{MessageRef, RunEnd, RunOptions, SessionEvent};
+use store::{RunRecord, RunStatus, SessionRecord};
+
+use super::{
+    actor::Actor,
+    log_end::LogEnd,
+    runner::{Ending, NewRun, Resume, StartedRun},
+    viewer::Viewer,
+};
+use crate::{
+    EngineError,
+    agents::AgentDefinition,
+    context::{command::Command, conversation::Conversation},
+    model_choice::choose_model,
+};
+
+/// What a message asks for, apart from the events that lead to its run.
+pub(super) struct Asked {
+    /// The message to answer.
+    pub(super) answers: MessageRef,
+    pub(super) options: RunOptions,
+    pub(super) agent: Arc<AgentDefinition>,
+    pub(super) command: Option<Command>,
+}
+
+impl Actor {
+    /// Checks what a message asks for and starts its run. `history` is what a client brought along, if the session is new.
+    pub(super) async fn start(
+        &mut self,
+        end: LogEnd,
+        events: Vec<SessionEvent>,
+        history: Option<Conversation>,
+        asked: Asked,
+    ) -> Result<Viewer, EngineError> {
+        let Asked { answers, mut options, agent, command } = asked;
+        if options.chat_model_id.is_none()
+            && let Some(model) = &end.chat_model
+        {
+            options.chat_model_id = Some(model.id.clone());
+            options.chat_model_source = model.source.clone();
+        }
+        let model = choose_model(&self.services.catalog, &self.name, &options, &agent)?;
+        let (events, history) = self.admit(events, history, &*model).await?;
+        let new = NewRun { end, events, answers, options, agent, model, history, command };
+        let started = self.runner.start(&self.name, new).await?;
+        Ok(self.follow(started))
+    }
+
+    /// Resumes a run that is not in memory; `None` if there is nothing for it to do.
+    pub(super) async fn resume(
+        &mut self,
+        record: &SessionRecord,
+        run: RunRecord,
+        how: Resume,
+    ) -> Result<Option<Viewer>, EngineError> {
+        let started = self.runner.resume(&self.name, record, run, how).await?;
+        Ok(started.map(|started| self.follow(started)))
+    }
+
+    fn follow(&mut self, started: StartedRun) -> Viewer {
+        self.sessions.follow(&self.name, &started.live.log);
+        self.live = Some(started.live);
+        started.viewer
+    }
+
+    /// The agent that a request is for; it must be usable where the request comes from.
+    pub(super) fn main_agent(&self, options: &RunOptions) -> Result<Arc<AgentDefinition>, EngineError> {
+        self.services.agents.main(&self.name.workspace, options)
+    }
+
+    /// Ends a run that waits for an answer, or one that a failing store left behind; `false` if there is none.
+    pub(super) async fn withdraw(&self, record: &SessionRecord, end: RunEnd) -> Result<bool, EngineError> {
+        let (message, ending) = match &record.last_run {
+            Some((message, RunStatus::Parked)) if end == RunEnd::Cancelled => {
+                (message, Ending::StoppedWhileParked)
+            }
+            Some((message, RunStatus::Parked)) => (message, Ending::Withdrawn),
+            Some((message, RunStatus::Running)) if self.live.is_none() && end == RunEnd::Cancelled => {
+                (message, Ending::Stopped)
+            }
+            _ => return Ok(false),
+        };
+        let Some(run) = self.services.store.run_of_message(record.key, message).await? else {
+            return Ok(false);
+        };
+        self.runner.end(record, &run, ending).await?;
+        Ok(true)
+    }
+}
