@@ -149,8 +149,8 @@ describe('agents', () => {
     const prompt = page.getByRole('textbox', { name: 'Instructions' })
     await page.locator('.form-field', { has: prompt }).getByText('The prompt is empty.').waitFor()
     await name.fill('reviewer')
-    await page.getByRole('textbox', { name: 'Name for people' }).fill('Reviewer')
-    await page.getByRole('textbox', { name: 'What it is good for' }).fill('Reads code and says what is wrong.')
+    await page.getByRole('textbox', { name: 'Display name' }).fill('Reviewer')
+    await page.getByRole('textbox', { name: 'Description' }).fill('Reads code and says what is wrong.')
     await prompt.fill('You review code with {{ nothing_known }}.')
     await page.locator('.form-field', { has: prompt }).getByText(/nothing_known/).waitFor()
     await prompt.fill('You review code.')
@@ -172,7 +172,7 @@ describe('agents', () => {
 
     await page.getByRole('button', { name: 'Back' }).click()
     const row = page.locator('li', { hasText: 'Reviewer' })
-    const on = row.getByRole('switch', { name: 'Reviewer is on' })
+    const on = row.getByRole('switch', { name: 'Enable Reviewer' })
     await on.click()
     await row.getByText('Switched off.').waitFor()
     await on.click()
@@ -187,7 +187,7 @@ describe('agents', () => {
   it('two people who change one agent do not overwrite each other unseen', async () => {
     const page = await stage.page({}, /409 .*api.agents/)
     await page.goto(`${stage.url}/agents/finder`)
-    const about = page.getByRole('textbox', { name: 'What it is good for' })
+    const about = page.getByRole('textbox', { name: 'Description' })
     await about.fill('Finds my things.')
     const { id, version } = (await (await fetch(`${stage.url}/api/agents/finder`)).json()) as { id: string; version: number }
     await fetch(`${stage.url}/api/agents/${id}`, { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ version, description: 'Finds their things.' }) })

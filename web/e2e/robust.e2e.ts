@@ -99,7 +99,7 @@ describe('whatever happens', () => {
     await page.unroute('**/api/chat')
     await page.route('**/api/chat', (route) => route.fulfill({ status: 200, headers: { 'content-type': 'text/event-stream' }, body: 'data: {"type":"start","messageId":"m10"}\n\ndata: {"type":"error","errorText":"The model is out of breath."}\n\n' }))
     await write(page, 'once more')
-    await page.getByRole('alert').getByText('The stream broke off.').waitFor()
+    await page.getByRole('alert').getByText('The stream was interrupted.').waitFor()
     await page.unroute('**/api/chat')
     await write(page, 'and now for real')
     await page.getByText('Echo: and now for real').waitFor()

@@ -52,7 +52,7 @@ describe('the form of an agent', () => {
     expect(name.getAttribute('aria-invalid')).toBe('true')
     expect(document.getElementById(name.getAttribute('aria-describedby') ?? '')?.contains(told)).toBe(true)
     expect(screen.getByText(/Too many tokens/)).toBeTruthy()
-    expect(screen.getByText('2 things to mend')).toBeTruthy()
+    expect(screen.getByText('2 problems to fix')).toBeTruthy()
   })
 
   it('sends everything it was given, also what it does not show, with the version it has seen', async () => {
@@ -72,7 +72,7 @@ describe('the form of an agent', () => {
     const onSaved = show(someAgent())
     await userEvent.click(screen.getByRole('button', { name: 'Save' }))
     await userEvent.click(await screen.findByRole('button', { name: 'Take their version' }))
-    expect((screen.getByRole('textbox', { name: 'What it is good for' }) as HTMLTextAreaElement).value).toBe('Theirs.')
+    expect((screen.getByRole('textbox', { name: 'Description' }) as HTMLTextAreaElement).value).toBe('Theirs.')
     await userEvent.click(screen.getByRole('button', { name: 'Save' }))
     await vi.waitFor(() => expect(onSaved).toHaveBeenCalledOnce())
   })
