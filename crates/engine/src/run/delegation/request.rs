@@ -1,6 +1,6 @@
 //! One delegation request: what a call asks for, and whether it is admitted.
 //!
-//! The checks come in a fixed request: known name, the caller's allow-list, a cycle in the path, depth, budget, and the
+//! The checks come in a fixed order: known name, the caller's allow-list, a cycle in the path, depth, budget, and the
 //! queue. A refusal is a result that the model can act on.
 
 use std::{fmt, sync::Arc};
