@@ -438,11 +438,7 @@ impl Engine {
         session: &SessionId,
     ) -> Result<SessionRecord, EngineError> {
         let record = self.parts.store.session(workspace, session).await?;
-        let record = record.ok_or(EngineError::SessionNotFound)?;
-        if record.unsettled {
-            self.parts.store.settle_planted(record.key).await?;
-        }
-        Ok(record)
+        record.ok_or(EngineError::SessionNotFound)
     }
 
     pub(crate) async fn ask<T>(

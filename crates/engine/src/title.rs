@@ -107,9 +107,6 @@ async fn write(
     if only_untitled && (record.is_titled || waits) {
         return Ok(None);
     }
-    if record.unsettled {
-        parts.store.settle_planted(record.key).await?;
-    }
     let nothing =
         || EngineError::InvalidMessage("There is nothing to name yet: write something first.".to_owned());
     let leaf = record.active_leaf.as_ref().ok_or_else(nothing)?;

@@ -28,8 +28,6 @@ pub struct SessionRecord {
     pub active_leaf: Option<MessageRef>,
     /// No event was ever told under a higher number.
     pub high_water: Seq,
-    /// Planted messages that have no rows yet; see [`Messages::settle_planted`](crate::Messages::settle_planted).
-    pub unsettled: bool,
     /// The message of the newest run, and where that run stands.
     pub last_run: Option<(MessageId, RunStatus)>,
     /// How many messages wait behind the run.

@@ -43,6 +43,7 @@ pub use wal::{WalFinding, check_wal};
 
 use crate::{Durability, StoreError, durability::sync_folder, files::Files};
 use damage::Damage;
+use planted::PendingHistories;
 use reader::Readers;
 use writer::Writer;
 
@@ -51,6 +52,7 @@ pub struct SqliteStore {
     readers: Readers,
     files: Arc<Files>,
     damage: Arc<Damage>,
+    pending_histories: PendingHistories,
     /// Above every key this process has given: it gives none twice, so that what comes late for a deleted session
     /// reaches no other.
     next_key: AtomicI64,
@@ -77,7 +79,14 @@ impl SqliteStore {
         let readers = Readers::new(path)?;
         let writer = Writer::start(connection, path, durability)?;
         let files = Arc::new(Files::new(path.with_file_name("artifacts")));
-        Ok(Self { writer, readers, files, damage: Arc::default(), next_key: AtomicI64::new(1) })
+        Ok(Self {
+            writer,
+            readers,
+            files,
+            damage: Arc::default(),
+            pending_histories: PendingHistories::default(),
+            next_key: AtomicI64::new(1),
+        })
     }
 
     /// A look at a few rows. The connection that writes knows them best: what it wrote is in its memory, while a reader

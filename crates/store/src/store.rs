@@ -157,10 +157,6 @@ pub trait Messages {
     /// The newest revision.
     async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError>;
 
-    /// A long planted history is stored in one piece and gets its rows afterwards: this makes sure it has them.
-    /// Nothing else of a session that is `unsettled` may be read before.
-    async fn settle_planted(&self, key: SessionKey) -> Result<(), StoreError>;
-
     /// The branch that ends at `leaf`, oldest first: at most `limit` messages, the ones nearest to the leaf.
     async fn branch(
         &self,

@@ -33,6 +33,11 @@ impl Place {
     fn open(&self) -> Arc<dyn Store> {
         (self.open)(self.folder.path())
     }
+
+    /// A place of its own for another store of the same backend.
+    fn another(&self) -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), open: self.open }
+    }
 }
 
 mod all {
@@ -69,7 +74,9 @@ macro_rules! all_cases {
             text_of_every_kind_survives
             a_user_message_makes_the_session_and_is_its_leaf
             a_planted_history_is_a_branch
-            a_long_planted_history_gets_its_rows_afterwards_and_once
+            a_long_planted_history_is_a_branch_for_every_reader
+            a_long_planted_history_is_whole_after_another_start
+            a_message_may_follow_a_planted_one_that_nobody_has_read
             a_run_is_running_parked_running_and_ended
             the_answer_replaces_itself_when_the_run_goes_on
             usage_is_grouped_filtered_and_kept_apart_by_workspace

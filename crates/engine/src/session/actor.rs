@@ -373,11 +373,7 @@ impl Actor {
     }
 
     pub(super) async fn record(&self) -> Result<Option<SessionRecord>, EngineError> {
-        let record = self.parts.store.session(&self.name.0, &self.name.1).await?;
-        if let Some(SessionRecord { unsettled: true, key, .. }) = record {
-            self.parts.store.settle_planted(key).await?;
-        }
-        Ok(record)
+        Ok(self.parts.store.session(&self.name.0, &self.name.1).await?)
     }
 
     /// The session with no question waiting, ready for a new run.

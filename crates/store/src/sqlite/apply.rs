@@ -6,7 +6,7 @@ use protocol::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{artifacts, chain, checksum, frames, interactions, json, queue, signed};
+use super::{artifacts, chain, checksum, frames, interactions, json, planted, queue, signed};
 use crate::{FrameStatus, Row, SessionKey, StoreError};
 
 /// A history of up to this many messages gets its rows with the event.
@@ -40,6 +40,11 @@ impl SessionPatch {
         };
         let planted = rows.iter().map(planted).sum::<usize>() > PLANTED_AT_ONCE;
         Self { planted, ..Self::default() }
+    }
+
+    /// Whether these events plant a history whose messages get their rows after the append.
+    pub(super) fn plants_later(&self) -> bool {
+        self.planted
     }
 
     fn leaf(&mut self, leaf: i64, added: usize) {
@@ -126,7 +131,7 @@ pub(super) fn apply(
         SessionEvent::MessageAccepted { message, revision, parent, facts } => {
             let parent = match parent {
                 Some(_) if patch.planted => None,
-                Some(parent) => Some(node(connection, session, parent)?),
+                Some(parent) => Some(node_with_history(connection, session, parent)?),
                 None => None,
             };
             let body = json(message)?;
@@ -151,7 +156,7 @@ pub(super) fn apply(
             Ok(())
         }
         SessionEvent::RunStarted { run, answers, message, options } => {
-            let answers = node(connection, session, answers)?;
+            let answers = node_with_history(connection, session, answers)?;
             connection
                 .prepare_cached(
                     "INSERT INTO runs (session, message, id, answers, status, first_seq, options, started_at)
@@ -453,6 +458,20 @@ fn title_of(message: &UiMessage) -> Option<String> {
     }
     let title: String = title.chars().take(LONGEST).collect();
     (!title.is_empty()).then_some(title)
+}
+
+/// The row of a message that new events refer to. It may be a planted message that has no row yet.
+fn node_with_history(
+    connection: &Connection,
+    session: SessionKey,
+    reference: &MessageRef,
+) -> Result<i64, StoreError> {
+    match node(connection, session, reference) {
+        Err(StoreError::Conflict) if planted::store_now(connection, session)? => {
+            node(connection, session, reference)
+        }
+        found => found,
+    }
 }
 
 pub(super) fn node(

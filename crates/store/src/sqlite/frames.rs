@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use protocol::{FrameEnd, FrameParent, MessageId, Seq, SessionId, Timestamp, ToolCallId, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, checksum, damage::Damage, salvage, signed, unsigned};
+use super::{SqliteStore, checksum, damage::Damage, planted::SessionRead, salvage, signed, unsigned};
 use crate::{FrameRecord, FrameStatus, Frames, SessionKey, StoreError};
 
 const COLUMNS: &str = "f.message, f.parent, f.call, f.root, f.chat, f.task, f.status, f.first_seq, f.last_resume, \
@@ -20,21 +20,26 @@ impl Frames for SqliteStore {
         chat: &SessionId,
     ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError> {
         let (workspace, chat, damage) = (workspace.clone(), chat.clone(), Arc::clone(&self.damage));
-        self.look_up(move |connection| {
+        let found = self.look_up(move |connection| {
             connection
                 .prepare_cached(&format!(
-                    "SELECT {COLUMNS}, s.id FROM frames f JOIN sessions s ON s.key = f.session
+                    "SELECT {COLUMNS}, s.id, s.planted IS NOT NULL FROM frames f JOIN sessions s ON s.key = f.session
                      WHERE f.chat = ?1 AND s.workspace = ?2"
                 ))?
                 .query_row(params![chat.as_str(), workspace.as_str()], |row| {
                     let session = SessionId::new(row.get::<_, String>(13)?);
                     let key = SessionKey(row.get(11)?);
-                    Ok(record(connection, &damage, row).map(|frame| (session, key, frame)))
+                    let has_pending_history = row.get(14)?;
+                    Ok(record(connection, &damage, row).map(|frame| SessionRead {
+                        key,
+                        has_pending_history,
+                        value: (session, key, frame),
+                    }))
                 })
                 .optional()?
                 .transpose()
-        })
-        .await
+        });
+        Ok(found.await?.map(|frame| self.pending_histories.note(frame)))
     }
 
     async fn frames_of_runs(

@@ -25,6 +25,7 @@ impl Log for SqliteStore {
         let has_boundary = append.rows.iter().any(is_boundary);
         // The mark must last as well: a number is never given twice.
         let relaxed = !has_boundary && append.high_water.is_none();
+        let plants = SessionPatch::of(&append.rows).plants_later();
         let brief = has_boundary && text.bytes() <= BRIEF;
         let work = move |connection: &Connection| write(connection, next, &append, &text);
         let key = if brief {
@@ -34,7 +35,7 @@ impl Log for SqliteStore {
         } else {
             self.writer.write(work).await?
         };
-        self.note_key(key);
+        self.note_append(key, plants);
         Ok(key)
     }
 
@@ -47,8 +48,9 @@ impl Log for SqliteStore {
         }
         drop(bodies);
         let next = self.next_key.load(Ordering::Relaxed);
+        let plants = SessionPatch::of(&append.rows).plants_later();
         let key = self.writer.write(move |connection| write(connection, next, &append, &text)).await?;
-        self.note_key(key);
+        self.note_append(key, plants);
         Ok(key)
     }
 
@@ -174,8 +176,11 @@ impl io::Write for Length {
 }
 
 impl SqliteStore {
-    fn note_key(&self, given: SessionKey) {
-        self.next_key.fetch_max(given.0 + 1, Ordering::Relaxed);
+    fn note_append(&self, key: SessionKey, plants: bool) {
+        self.next_key.fetch_max(key.0 + 1, Ordering::Relaxed);
+        if plants {
+            self.pending_histories.add(key);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{MessageRecord, Messages, SessionKey, StoreError};
 #[async_trait]
 impl Messages for SqliteStore {
     async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError> {
+        self.complete_history(key).await?;
         let (id, damage) = (id.clone(), Arc::clone(&self.damage));
         self.look_up(move |connection| {
             connection
@@ -27,16 +28,13 @@ impl Messages for SqliteStore {
         .await
     }
 
-    async fn settle_planted(&self, key: SessionKey) -> Result<(), StoreError> {
-        self.settle(key).await
-    }
-
     async fn branch(
         &self,
         key: SessionKey,
         leaf: &MessageRef,
         limit: u32,
     ) -> Result<Vec<MessageRecord>, StoreError> {
+        self.complete_history(key).await?;
         let (leaf, damage) = (leaf.clone(), Arc::clone(&self.damage));
         self.readers.read(move |connection| readable(connection, &damage, key, &leaf, None, limit)).await
     }
@@ -47,6 +45,7 @@ impl Messages for SqliteStore {
         leaf: &MessageRef,
         stop: Option<&MessageRef>,
     ) -> Result<Vec<MessageRecord>, StoreError> {
+        self.complete_history(key).await?;
         let (leaf, stop, damage) = (leaf.clone(), stop.cloned(), Arc::clone(&self.damage));
         self.readers
             .read(move |connection| {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{MessageId, Seq, SessionEvent};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
-use super::{SqliteStore, json, parse, signed};
+use super::{SqliteStore, json, parse, planted::SessionRead, signed};
 use crate::{Queue, QueuedMessage, SessionKey, StoreError};
 
 #[async_trait]
@@ -26,15 +26,24 @@ impl Queue for SqliteStore {
 
     async fn sessions_with_queue(&self) -> Result<Vec<SessionKey>, StoreError> {
         let damage = Arc::clone(&self.damage);
-        self.readers
+        let found = self
+            .readers
             .read(move |connection| {
-                let mut statement = connection.prepare_cached("SELECT DISTINCT session FROM queue")?;
-                let rows = statement
-                    .query_map([], |row| Ok(row.get(0).map(SessionKey).map_err(StoreError::from)))?;
+                let mut statement = connection.prepare_cached(
+                    "SELECT DISTINCT q.session, s.planted IS NOT NULL FROM queue q
+                     LEFT JOIN sessions s ON s.key = q.session",
+                )?;
+                let rows = statement.query_map([], |row| Ok(session_key(row)))?;
                 Ok(damage.readable("messages that wait", rows)?.0)
             })
-            .await
+            .await?;
+        Ok(self.pending_histories.note_all(found))
     }
+}
+
+fn session_key(row: &Row<'_>) -> Result<SessionRead<SessionKey>, StoreError> {
+    let key = SessionKey(row.get(0)?);
+    Ok(SessionRead { key, has_pending_history: row.get(1)?, value: key })
 }
 
 /// A message begins to wait, once; gives how many more wait now. Other events change nothing.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, RunEnd, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, parse, unsigned};
+use super::{SqliteStore, parse, planted::SessionRead, unsigned};
 use crate::{RunRecord, RunStatus, Runs, SessionKey, StoreError};
 
 const COLUMNS: &str =
@@ -62,18 +62,20 @@ impl Runs for SqliteStore {
 
     async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
         let damage = Arc::clone(&self.damage);
-        self.readers
+        let found = self
+            .readers
             .read(move |connection| {
                 // In this order: the index of the list of sessions tells which have a run that is on.
                 let mut statement = connection.prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM sessions s CROSS JOIN runs r CROSS JOIN messages m
+                    "SELECT {COLUMNS}, s.planted IS NOT NULL FROM sessions s CROSS JOIN runs r CROSS JOIN messages m
                      WHERE s.running AND r.session = s.key AND r.status = 'running' AND m.node = r.answers
                      ORDER BY r.started_at"
                 ))?;
-                let rows = statement.query_map([], |row| Ok(run(row)))?;
+                let rows = statement.query_map([], |row| Ok(running(row)))?;
                 Ok(damage.readable("active runs", rows)?.0)
             })
-            .await
+            .await?;
+        Ok(self.pending_histories.note_all(found))
     }
 }
 
@@ -91,6 +93,11 @@ fn of_message(
         .optional()?
         .transpose()
         .map(|found| found.map(|(_, run)| run))
+}
+
+fn running(row: &Row<'_>) -> Result<SessionRead<(SessionKey, RunRecord)>, StoreError> {
+    let (key, run) = run(row)?;
+    Ok(SessionRead { key, has_pending_history: row.get(9)?, value: (key, run) })
 }
 
 fn run(row: &Row<'_>) -> Result<(SessionKey, RunRecord), StoreError> {

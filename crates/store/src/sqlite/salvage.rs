@@ -8,6 +8,7 @@ use super::{
     damage::Damage,
     log,
     messages::{BY_NODE, record},
+    planted::SessionRead,
     sessions,
 };
 use crate::{MessageRecord, SessionKey, SessionRecord, StoreError};
@@ -164,7 +165,7 @@ pub(super) fn sessions(
     workspace: &str,
     before: (i64, i64),
     limit: usize,
-) -> Vec<SessionRecord> {
+) -> Vec<SessionRead<SessionRecord>> {
     let mut keys = numbers(
         connection,
         "SELECT key FROM sessions INDEXED BY sessions_by_time WHERE workspace = ?1",
@@ -178,20 +179,20 @@ pub(super) fn sessions(
     keys.extend(numbers(connection, "SELECT key FROM sessions NOT INDEXED WHERE workspace = ?1", workspace));
     keys.sort_unstable();
     keys.dedup();
-    let mut found: Vec<SessionRecord> = keys
+    let mut found: Vec<_> = keys
         .into_iter()
         .filter_map(|key| match sessions::by_key_alone(connection, SessionKey(key)) {
-            Ok(record) => record,
+            Ok(session) => session,
             Err(error) => {
                 damage.note(format!("chat number {key}"), error);
                 None
             }
         })
-        .filter(|record| {
+        .filter(|SessionRead { value: record, .. }| {
             record.workspace.as_str() == workspace && (record.updated_at.0, record.key.0) < before
         })
         .collect();
-    found.sort_by_key(|record| std::cmp::Reverse((record.updated_at, record.key)));
+    found.sort_by_key(|session| std::cmp::Reverse((session.value.updated_at, session.key)));
     found.truncate(limit);
     found
 }

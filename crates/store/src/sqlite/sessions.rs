@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node, artifacts, chain, parse, runs::status, salvage, unsigned};
+use super::{
+    SqliteStore, apply::node, artifacts, chain, parse, planted::SessionRead, runs::status, salvage, unsigned,
+};
 use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
 pub(super) const COLUMNS: &str =
@@ -25,7 +27,7 @@ impl Sessions for SqliteStore {
         id: &SessionId,
     ) -> Result<Option<SessionRecord>, StoreError> {
         let (workspace, id) = (workspace.clone(), id.clone());
-        self.look_up(move |connection| {
+        let found = self.look_up(move |connection| {
             connection
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM {TABLES} WHERE s.workspace = ?1 AND s.id = ?2"
@@ -33,19 +35,19 @@ impl Sessions for SqliteStore {
                 .query_row([workspace.as_str(), id.as_str()], |row| Ok(session(row)))
                 .optional()?
                 .transpose()
-        })
-        .await
+        });
+        Ok(found.await?.map(|session| self.pending_histories.note(session)))
     }
 
     async fn session_by_key(&self, key: SessionKey) -> Result<Option<SessionRecord>, StoreError> {
-        self.look_up(move |connection| {
+        let found = self.look_up(move |connection| {
             connection
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE s.key = ?1"))?
                 .query_row([key.0], |row| Ok(session(row)))
                 .optional()?
                 .transpose()
-        })
-        .await
+        });
+        Ok(found.await?.map(|session| self.pending_histories.note(session)))
     }
 
     async fn sessions(
@@ -55,7 +57,8 @@ impl Sessions for SqliteStore {
         limit: u32,
     ) -> Result<SessionPage, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
-        self.readers
+        let found = self
+            .readers
             .read(move |connection| {
                 let (time, key) = before.map_or((i64::MAX, i64::MAX), |(time, key)| (time.0, key.0));
                 let mut statement = connection.prepare_cached(&format!(
@@ -78,11 +81,13 @@ impl Sessions for SqliteStore {
                         limit as usize + 1,
                     );
                 }
-                let more = sessions.len() > limit as usize;
-                sessions.truncate(limit as usize);
-                Ok(SessionPage { sessions, more })
+                Ok(sessions)
             })
-            .await
+            .await?;
+        let mut sessions = self.pending_histories.note_all(found);
+        let more = sessions.len() > limit as usize;
+        sessions.truncate(limit as usize);
+        Ok(SessionPage { sessions, more })
     }
 
     async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError> {
@@ -118,6 +123,7 @@ impl Sessions for SqliteStore {
     }
 
     async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError> {
+        self.complete_history(key).await?;
         let at = at.clone();
         self.writer
             .write(move |connection| {
@@ -159,6 +165,7 @@ impl Sessions for SqliteStore {
                 Ok(gone)
             })
             .await?;
+        self.pending_histories.remove(key);
         if gone.is_empty() {
             return Ok(());
         }
@@ -180,7 +187,7 @@ impl Sessions for SqliteStore {
 pub(super) fn by_key_alone(
     connection: &Connection,
     key: SessionKey,
-) -> Result<Option<SessionRecord>, StoreError> {
+) -> Result<Option<SessionRead<SessionRecord>>, StoreError> {
     let columns =
         ["m.id", "m.revision", "r.status", "r.options ->> 'chatModelId'", "r.options ->> 'chatModelSource'"];
     let columns = columns.into_iter().fold(COLUMNS.to_owned(), |all, column| all.replace(column, "NULL"));
@@ -191,14 +198,14 @@ pub(super) fn by_key_alone(
         .transpose()
 }
 
-pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
+pub(super) fn session(row: &Row<'_>) -> Result<SessionRead<SessionRecord>, StoreError> {
     let leaf: Option<String> = row.get(7)?;
     let revision: Option<u32> = row.get(8)?;
     let last_run: Option<String> = row.get(10)?;
     let run_status: Option<String> = row.get(11)?;
     let preface: Option<String> = row.get(14)?;
     let preface_agent: Option<String> = row.get(15)?;
-    Ok(SessionRecord {
+    let record = SessionRecord {
         key: SessionKey(row.get(0)?),
         workspace: WorkspaceId::new(row.get::<_, String>(1)?),
         id: SessionId::new(row.get::<_, String>(2)?),
@@ -212,7 +219,6 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
             None => row.get::<_, Option<i64>>(20)?.map(salvage::lost_leaf),
         },
         high_water: unsigned(row.get(9)?),
-        unsettled: row.get(12)?,
         queued: row.get(13)?,
         last_run: match last_run.zip(run_status) {
             Some((id, name)) => Some((MessageId::new(id), status(&name)?)),
@@ -226,5 +232,6 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
             Some(grants) => parse(&grants)?,
             None => Vec::new(),
         },
-    })
+    };
+    Ok(SessionRead { key: record.key, has_pending_history: row.get(12)?, value: record })
 }

@@ -11,6 +11,7 @@ use super::{
     apply::node,
     damage::Damage,
     interactions::{COLUMNS as INTERACTION, interaction},
+    planted::SessionRead,
     salvage,
     sessions::{COLUMNS, TABLES, session},
 };
@@ -62,7 +63,8 @@ impl Shelf for SqliteStore {
         limit: u32,
     ) -> Result<Vec<SessionRecord>, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
-        self.readers
+        let found = self
+            .readers
             .read(move |connection| {
                 let query = format!(
                     "SELECT {COLUMNS} FROM pins p CROSS JOIN {TABLES}
@@ -70,7 +72,8 @@ impl Shelf for SqliteStore {
                 );
                 records(connection, &damage, &query, params![workspace.as_str(), limit])
             })
-            .await
+            .await?;
+        Ok(self.pending_histories.note_all(found))
     }
 
     async fn search_sessions(
@@ -81,9 +84,11 @@ impl Shelf for SqliteStore {
     ) -> Result<Vec<SessionRecord>, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         let pattern = format!("%{}%", escaped(text));
-        self.readers
+        let found = self
+            .readers
             .read(move |connection| search(connection, &damage, workspace.as_str(), &pattern, limit))
-            .await
+            .await?;
+        Ok(self.pending_histories.note_all(found))
     }
 
     async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError> {
@@ -107,6 +112,7 @@ impl Shelf for SqliteStore {
         key: SessionKey,
         leaf: &MessageRef,
     ) -> Result<Vec<BranchPoint>, StoreError> {
+        self.complete_history(key).await?;
         let leaf = leaf.clone();
         self.readers
             .read(move |connection| match node(connection, key, &leaf) {
@@ -122,7 +128,7 @@ fn records(
     damage: &Damage,
     query: &str,
     params: impl rusqlite::Params,
-) -> Result<Vec<SessionRecord>, StoreError> {
+) -> Result<Vec<SessionRead<SessionRecord>>, StoreError> {
     let mut statement = connection.prepare_cached(query)?;
     let rows = statement.query_map(params, |row| Ok(session(row)))?;
     Ok(damage.readable("chats", rows)?.0)
@@ -172,7 +178,7 @@ fn search(
     workspace: &str,
     pattern: &str,
     limit: u32,
-) -> Result<Vec<SessionRecord>, StoreError> {
+) -> Result<Vec<SessionRead<SessionRecord>>, StoreError> {
     // In this order: the index of the list of sessions, then the index of each session's messages. The body is JSON: the
     // cheap look at all of it comes first, the exact one at its texts second. What is not JSON is damaged and not found.
     let mut keys = connection.prepare_cached(

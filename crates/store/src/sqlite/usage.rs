@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use protocol::{Cost, MessageId, RunId, SessionId, Usage};
 use rusqlite::{Connection, Row, params};
 
-use super::{SqliteStore, damage::Damage, salvage, unsigned};
+use super::{SqliteStore, damage::Damage, planted::SessionRead, salvage, unsigned};
 use crate::{Ledger, StoreError, UsageBy, UsageQuery, UsageSum};
 
 const SUMS: &str = "count(*), sum(u.failed), sum(u.input_tokens), sum(u.output_tokens), sum(u.total_tokens),
@@ -62,7 +62,9 @@ fn chat_by_chat(
     let limit = query.limit as usize;
     let mut all: Vec<UsageSum> = Vec::new();
     let before = (i64::MAX, i64::MAX);
-    for chat in salvage::sessions(connection, damage, query.workspace.as_str(), before, usize::MAX) {
+    for SessionRead { value: chat, .. } in
+        salvage::sessions(connection, damage, query.workspace.as_str(), before, usize::MAX)
+    {
         query.session = Some(chat.id);
         match sums(connection, &query) {
             Ok(sums) => {

@@ -156,31 +156,70 @@ pub async fn a_planted_history_is_a_branch(place: &Place) {
     assert_eq!((session.message_count, session.active_leaf), (4, Some(first("u"))));
 }
 
-pub async fn a_long_planted_history_gets_its_rows_afterwards_and_once(place: &Place) {
-    let store = place.open();
-    let mut script = Script::new(&store, "s");
+/// A session that begins with a history of 700 messages, `h0` to `h699`, and the message `u`.
+async fn long_planted(store: &Arc<dyn Store>) -> Script {
+    let mut script = Script::new(store, "s");
     let messages: Vec<_> = (0..700).map(|n| user(&format!("h{n}"), "old")).collect();
     let events = vec![
         SessionEvent::HistoryPlanted { messages: Planted::of(&messages).unwrap() },
         accepted("u", 0, Some(first("h699"))),
     ];
-    let key = script.append(events).await;
-    let session = record(&store, key).await;
-    assert!(session.unsettled);
-    assert_eq!((session.message_count, session.active_leaf), (701, Some(first("u"))));
+    script.append(events).await;
+    script
+}
 
-    // Several at once, as a reader and the background do.
-    let mut settling = JoinSet::new();
+fn long_branch(end: &str) -> Vec<String> {
+    (0..700).map(|n| format!("h{n}.0")).chain([end.to_owned()]).collect()
+}
+
+pub async fn a_long_planted_history_is_a_branch_for_every_reader(place: &Place) {
+    let store = place.open();
+    let key = long_planted(&store).await.key();
+    // Several at once, with the key that the append returned.
+    let mut reads = JoinSet::new();
     for _ in 0..4 {
         let store = Arc::clone(&store);
-        settling.spawn(async move { store.settle_planted(key).await });
+        reads.spawn(async move { branch_ids(&store, key, &first("u")).await });
     }
-    settling.join_all().await.into_iter().for_each(|result| result.unwrap());
-    assert!(!record(&store, key).await.unsettled);
-    let expected: Vec<_> = (0..700).map(|n| format!("h{n}.0")).chain(["u.0".to_owned()]).collect();
-    assert_eq!(branch_ids(&store, key, &first("u")).await, expected);
-    store.settle_planted(key).await.unwrap();
-    assert_eq!(record(&store, key).await.message_count, 701);
+    for branch in reads.join_all().await {
+        assert_eq!(branch, long_branch("u.0"));
+    }
+    let session = record(&store, key).await;
+    assert_eq!((session.message_count, session.active_leaf), (701, Some(first("u"))), "each message once");
+    let child = store.message(key, &id("u")).await.unwrap().unwrap();
+    assert_eq!(child.parent, Some(first("h699")));
+}
+
+pub async fn a_long_planted_history_is_whole_after_another_start(place: &Place) {
+    for read in 0..6 {
+        let place = place.another();
+        let mut script = long_planted(&place.open()).await;
+        script.append(vec![started("m", first("u")), opened("m")]).await;
+        let store = place.open();
+        let key = match read {
+            0 => store.running().await.unwrap()[0].0,
+            1 => store.sessions(&workspace(), None, 1).await.unwrap().sessions[0].key,
+            2 => store.search_sessions(&workspace(), "version", 1).await.unwrap()[0].key,
+            _ => store.session(&workspace(), &SessionId::new("s")).await.unwrap().unwrap().key,
+        };
+        match read {
+            3 => assert!(store.message(key, &id("h5")).await.unwrap().is_some()),
+            4 => assert_eq!(store.choose_branch(key, &first("h5")).await.unwrap(), first("u")),
+            5 => assert_eq!(store.branch_points(key, &first("u")).await.unwrap(), []),
+            _ => {}
+        }
+        assert_eq!(branch_ids(&store, key, &first("u")).await, long_branch("u.0"), "read {read}");
+    }
+}
+
+pub async fn a_message_may_follow_a_planted_one_that_nobody_has_read(place: &Place) {
+    let store = place.open();
+    let mut script = long_planted(&store).await;
+    let key = script.append(vec![accepted("v", 0, Some(first("h699")))]).await;
+    assert_eq!(branch_ids(&store, key, &first("v")).await, long_branch("v.0"));
+    assert_eq!(branch_ids(&store, key, &first("u")).await, long_branch("u.0"));
+    assert_eq!(store.branch_points(key, &first("u")).await.unwrap()[0].choices, [first("u"), first("v")]);
+    is_conflict(script.try_append(vec![accepted("w", 0, Some(first("h700")))], vec![]).await);
 }
 
 pub async fn a_run_is_running_parked_running_and_ended(place: &Place) {

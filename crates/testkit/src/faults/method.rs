@@ -10,7 +10,6 @@ pub enum Method {
     ChooseBranch,
     DeleteSession,
     Message,
-    SettlePlanted,
     Branch,
     BranchAfter,
     RunOfMessage,
@@ -64,7 +63,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 59] = [
+    pub const ALL: [Self; 58] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -73,7 +72,6 @@ impl Method {
         Self::ChooseBranch,
         Self::DeleteSession,
         Self::Message,
-        Self::SettlePlanted,
         Self::Branch,
         Self::BranchAfter,
         Self::RunOfMessage,
@@ -136,7 +134,6 @@ impl Method {
             | Self::ChooseBranch
             | Self::DeleteSession
             | Self::Message
-            | Self::SettlePlanted
             | Self::Branch
             | Self::BranchAfter
             | Self::RunOfMessage

@@ -140,10 +140,6 @@ impl Messages for FaultyStore {
         self.call(Method::Message, self.inner.message(key, id)).await
     }
 
-    async fn settle_planted(&self, key: SessionKey) -> Result<(), StoreError> {
-        self.call(Method::SettlePlanted, self.inner.settle_planted(key)).await
-    }
-
     async fn branch(
         &self,
         key: SessionKey,
