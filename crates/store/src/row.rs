@@ -227,10 +227,17 @@ impl DeltaRow {
 }
 
 impl Row {
-    pub fn range(&self) -> (Seq, Seq) {
+    pub(crate) fn first_seq(&self) -> Seq {
         match self {
-            Self::Event(entry) => (entry.seq, entry.seq),
-            Self::Deltas(row) => (row.from, row.to),
+            Self::Event(entry) => entry.seq,
+            Self::Deltas(row) => row.from,
+        }
+    }
+
+    pub(crate) fn last_seq(&self) -> Seq {
+        match self {
+            Self::Event(entry) => entry.seq,
+            Self::Deltas(row) => row.to,
         }
     }
 
@@ -287,8 +294,8 @@ mod tests {
         assert!(bodies.iter().all(|rows| encode(rows).unwrap().len() < 2 * LONGEST_BODY));
         let mut next = 1;
         for row in bodies.into_iter().flatten() {
-            assert_eq!(row.range().0, next);
-            next = row.range().1 + 1;
+            assert_eq!(row.first_seq(), next);
+            next = row.last_seq() + 1;
         }
         assert_eq!(next, 501);
     }

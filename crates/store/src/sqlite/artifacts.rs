@@ -8,7 +8,7 @@ use protocol::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, signed, unsigned};
+use super::{SqliteStore, apply::TableWriter, signed, unsigned};
 use crate::{ArtifactPage, Artifacts, SessionKey, StoreError};
 
 const COLUMNS: &str = "a.id, a.name, a.media_type, a.bytes, a.tool_call, s.id, a.message, a.created_at";
@@ -105,30 +105,26 @@ impl Artifacts for SqliteStore {
     }
 }
 
-pub(super) fn insert(
-    connection: &Connection,
-    session: SessionKey,
-    message: &MessageId,
-    artifact: &Artifact,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO artifacts
-               (id, workspace, session, message, tool_call, name, media_type, bytes, created_at)
-             SELECT ?1, workspace, key, ?3, ?4, ?5, ?6, ?7, ?8 FROM sessions WHERE key = ?2",
-        )?
-        .execute(params![
-            artifact.id.as_str(),
-            session.0,
-            message.as_str(),
-            artifact.tool_call_id.as_ref().map(ToolCallId::as_str),
-            artifact.name,
-            artifact.media_type,
-            signed(artifact.bytes),
-            at.0
-        ])?;
-    Ok(())
+impl TableWriter<'_> {
+    pub(super) fn insert_artifact(&self, message: &MessageId, artifact: &Artifact) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO artifacts
+                   (id, workspace, session, message, tool_call, name, media_type, bytes, created_at)
+                 SELECT ?1, workspace, key, ?3, ?4, ?5, ?6, ?7, ?8 FROM sessions WHERE key = ?2",
+            )?
+            .execute(params![
+                artifact.id.as_str(),
+                self.session.0,
+                message.as_str(),
+                artifact.tool_call_id.as_ref().map(ToolCallId::as_str),
+                artifact.name,
+                artifact.media_type,
+                signed(artifact.bytes),
+                self.at.0
+            ])?;
+        Ok(())
+    }
 }
 
 /// The files of a session, by workspace and id.

@@ -1,12 +1,15 @@
-//! Sub-agents' frames and the messages they wrote.
+//! Frames of sub-agents, and the messages that they wrote.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{FrameEnd, FrameParent, MessageId, Seq, SessionId, Timestamp, ToolCallId, WorkspaceId};
+use protocol::{FrameParent, MessageId, SessionId, Timestamp, ToolCallId, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, checksum, damage::Damage, planted::SessionRead, salvage, signed, unsigned};
+use super::{
+    SqliteStore, apply::TableWriter, checksum, damage::Damage, planted::SessionRead, salvage, signed,
+    unsigned,
+};
 use crate::{FrameRecord, FrameStatus, Frames, SessionKey, StoreError};
 
 const COLUMNS: &str = "f.message, f.parent, f.call, f.root, f.chat, f.task, f.status, f.first_seq, f.last_resume, \
@@ -72,80 +75,61 @@ impl Frames for SqliteStore {
     }
 }
 
-pub(super) fn open(
-    connection: &Connection,
-    session: SessionKey,
-    message: &MessageId,
-    parent: &FrameParent,
-    seq: Seq,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO frames (session, message, parent, call, root, chat, task, status, first_seq, opened_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running', ?8, ?9)",
-        )?
-        .execute(params![
-            session.0,
-            message.as_str(),
-            parent.message.as_str(),
-            parent.call.as_str(),
-            parent.root.as_str(),
-            parent.chat.as_str(),
-            parent.task,
-            signed(seq),
-            at.0
-        ])?;
-    Ok(())
-}
+impl TableWriter<'_> {
+    pub(super) fn insert_frame(&self, message: &MessageId, parent: &FrameParent) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO frames (session, message, parent, call, root, chat, task, status, first_seq, opened_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running', ?8, ?9)",
+            )?
+            .execute(params![
+                self.session.0,
+                message.as_str(),
+                parent.message.as_str(),
+                parent.call.as_str(),
+                parent.root.as_str(),
+                parent.chat.as_str(),
+                parent.task,
+                signed(self.seq),
+                self.at.0
+            ])?;
+        Ok(())
+    }
 
-/// Keeps the message of a frame that pauses or ends; `false` when there is no such frame.
-pub(super) fn put(
-    connection: &Connection,
-    session: SessionKey,
-    message: &MessageId,
-    status: FrameStatus,
-    body: &str,
-) -> Result<bool, StoreError> {
-    let changed = connection
-        .prepare_cached(
-            "UPDATE frames SET status = ?3, body = ?4, crc = ?5 WHERE session = ?1 AND message = ?2",
-        )?
-        .execute(params![
-            session.0,
-            message.as_str(),
-            status_name(status),
-            body,
-            checksum::of_message(session, message.as_str(), 0, body)
-        ])?;
-    Ok(changed == 1)
-}
+    /// Stores the message of a frame that was parked or closed; returns `false` when there is no such frame.
+    pub(super) fn store_frame_message(
+        &self,
+        message: &MessageId,
+        status: FrameStatus,
+        body: &str,
+    ) -> Result<bool, StoreError> {
+        let changed = self
+            .connection
+            .prepare_cached(
+                "UPDATE frames SET status = ?3, body = ?4, crc = ?5 WHERE session = ?1 AND message = ?2",
+            )?
+            .execute(params![
+                self.session.0,
+                message.as_str(),
+                status_name(status),
+                body,
+                checksum::of_message(self.session, message.as_str(), 0, body)
+            ])?;
+        Ok(changed == 1)
+    }
 
-pub(super) fn resume(
-    connection: &Connection,
-    session: SessionKey,
-    message: &MessageId,
-    seq: Seq,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "UPDATE frames SET status = 'running',
-               last_resume = CASE status WHEN 'running' THEN last_resume ELSE ?3 END
-             WHERE session = ?1 AND message = ?2",
-        )?
-        .execute(params![session.0, message.as_str(), signed(seq)])?;
-    Ok(())
-}
-
-pub(super) fn status_of(end: &FrameEnd) -> FrameStatus {
-    match end {
-        FrameEnd::Finished { .. } => FrameStatus::Finished,
-        FrameEnd::Cancelled => FrameStatus::Cancelled,
-        FrameEnd::Failed { .. } => FrameStatus::Failed,
+    /// A frame that is resumed after a crash keeps its last resume, like a run.
+    pub(super) fn resume_frame(&self, message: &MessageId) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE frames SET status = 'running',
+                   last_resume = CASE status WHEN 'running' THEN last_resume ELSE ?3 END
+                 WHERE session = ?1 AND message = ?2",
+            )?
+            .execute(params![self.session.0, message.as_str(), signed(self.seq)])?;
+        Ok(())
     }
 }
-
-const NOT_AS_WRITTEN: &str = "it does not match its checksum";
 
 fn record(connection: &Connection, damage: &Damage, row: &Row<'_>) -> Result<FrameRecord, StoreError> {
     let (message, body): (String, Option<String>) = (row.get(0)?, row.get(10)?);
@@ -155,7 +139,7 @@ fn record(connection: &Connection, damage: &Damage, row: &Row<'_>) -> Result<Fra
         Some(_) if !checksum::matches(row, 12, found)? => {
             damage.note(
                 format!("{}, sub-agent's message {message}", salvage::chat_name(connection, session)),
-                NOT_AS_WRITTEN,
+                "it does not match its checksum",
             );
             Some(salvage::placeholder(&message, false))
         }

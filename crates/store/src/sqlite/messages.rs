@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node, checksum, damage::Damage, parse, salvage};
+use super::{SqliteStore, checksum, damage::Damage, message_rows::node, parse, salvage};
 use crate::{MessageRecord, Messages, SessionKey, StoreError};
 
 #[async_trait]

@@ -10,13 +10,14 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use protocol::{MessageId, Timestamp, event::LogEntry};
+use protocol::{Timestamp, event::LogEntry};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    SqliteStore,
-    apply::{NewMessage, insert_message},
-    chain, checksum, json,
+    SqliteStore, chain, checksum,
+    encode::EncodedMessage,
+    json,
+    message_rows::{self, NewMessage},
 };
 use crate::{SessionKey, StoreError, row};
 
@@ -79,7 +80,7 @@ impl PendingHistories {
 struct PlantedHistory {
     stored: usize,
     at: Timestamp,
-    messages: Vec<(MessageId, String)>,
+    messages: Vec<EncodedMessage>,
 }
 
 impl SqliteStore {
@@ -140,15 +141,15 @@ fn pending(connection: &Connection, key: SessionKey) -> Result<Option<PlantedHis
     while entries.iter().all(|entry: &LogEntry| entry.event.planted().is_some())
         && let Some(row) = rows.next()?
     {
-        let (from, at, body) = checksum::log_text(key, row)?;
-        row::decode(from, at, body, 0, &mut entries)?;
+        let stored = checksum::log_row(key, row)?;
+        row::decode(stored.from, stored.at, stored.body, 0, &mut entries)?;
     }
     let at = entries.first().filter(|first| first.event.planted().is_some()).map(|first| first.at);
     let at = at.ok_or_else(|| StoreError::Corrupt("the planted history is not in the log".to_owned()))?;
     let mut messages = Vec::new();
     for planted in entries.iter().map_while(|entry| entry.event.planted()) {
         for message in planted.messages().map_err(StoreError::Corrupt)? {
-            messages.push((message.id.clone(), json(&message)?));
+            messages.push(EncodedMessage { body: json(&message)?, id: message.id });
         }
     }
     Ok(Some(PlantedHistory { stored: usize::try_from(stored).unwrap_or(0), at, messages }))
@@ -160,7 +161,7 @@ fn insert_rows(
     key: SessionKey,
     at: Timestamp,
     from: usize,
-    messages: &[(MessageId, String)],
+    messages: &[EncodedMessage],
     is_last: bool,
 ) -> Result<bool, StoreError> {
     let (stored, tail, child): (Option<i64>, Option<i64>, Option<i64>) = connection
@@ -172,9 +173,9 @@ fn insert_rows(
         return Ok(false);
     }
     let mut parent = tail;
-    for (id, body) in messages {
-        let new = NewMessage { parent, ..NewMessage::default() };
-        parent = Some(insert_message(connection, key, id, body, new, at)?);
+    for EncodedMessage { id, body } in messages {
+        let new = NewMessage { id, revision: 0, parent, body, facts: None };
+        parent = Some(message_rows::insert(connection, key, &new, at)?);
     }
     let stored = (!is_last).then_some(i64::try_from(from + messages.len()).unwrap_or(i64::MAX));
     connection
@@ -186,7 +187,7 @@ fn insert_rows(
             .prepare_cached("UPDATE messages SET parent = ?2 WHERE node = ?1")?
             .execute(params![child, parent])?;
         if let (Some(child), Some(parent)) = (child, parent) {
-            chain::hang(connection, key, child, parent)?;
+            chain::insert_fork(connection, key, child, parent)?;
         }
     }
     Ok(true)

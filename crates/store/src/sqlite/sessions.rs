@@ -1,13 +1,14 @@
-//! Sessions: find, list, rename, choose a branch, delete.
+//! Sessions: finds, lists, renames and deletes them, and chooses their active branch.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
+use protocol::{Grant, MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    SqliteStore, apply::node, artifacts, chain, parse, planted::SessionRead, runs::status, salvage, unsigned,
+    SqliteStore, apply::TableWriter, artifacts, chain, json, message_rows::node, parse, planted::SessionRead,
+    runs::status, salvage, unsigned,
 };
 use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
@@ -180,6 +181,20 @@ impl Sessions for SqliteStore {
             Ok(())
         })
         .await
+    }
+}
+
+impl TableWriter<'_> {
+    /// Adds a grant to those of the session, unless it has the same one already.
+    pub(super) fn add_grant(&self, grant: &Grant) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE sessions SET grants = json_insert(coalesce(grants, '[]'), '$[#]', json(?2))
+                 WHERE key = ?1 AND NOT EXISTS (
+                     SELECT 1 FROM json_each(coalesce(sessions.grants, '[]')) g WHERE g.value = json(?2))",
+            )?
+            .execute(params![self.session.0, json(grant)?])?;
+        Ok(())
     }
 }
 

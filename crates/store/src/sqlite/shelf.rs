@@ -8,9 +8,9 @@ use rusqlite::{Connection, params};
 
 use super::{
     SqliteStore,
-    apply::node,
     damage::Damage,
     interactions::{COLUMNS as INTERACTION, interaction},
+    message_rows::node,
     planted::SessionRead,
     salvage,
     sessions::{COLUMNS, TABLES, session},

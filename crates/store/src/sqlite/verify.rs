@@ -8,8 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params, types::Value};
 use sha2::{Digest, Sha256};
 
 use super::{
-    apply::{SessionPatch, apply},
-    json, log, migrate, salvage, signed,
+    apply::apply, encode::EncodedMessage, json, log, migrate, salvage, session_patch::SessionPatch, signed,
 };
 use crate::{SessionKey, StoreError};
 
@@ -210,15 +209,16 @@ fn apply_again(rebuilt: &Connection, key: SessionKey, entries: &[LogEntry]) -> R
     let mut patch = SessionPatch::default();
     let mut folds: HashMap<MessageId, MessageFold> = HashMap::new();
     for entry in entries {
-        let mut bodies = Vec::new();
+        let mut folded = Vec::new();
         if let Some(id) = entry.event.message() {
             let fold = folds.entry(id.clone()).or_insert_with(|| MessageFold::new(id.clone()));
             fold.event(&entry.event).map_err(|error| format!("event {}: {error}", entry.seq))?;
             if matches!(entry.event, SessionEvent::RunParked { .. } | SessionEvent::FrameClosed { .. }) {
-                bodies.push((id.clone(), json(fold.message()).map_err(|error| error.to_string())?));
+                let body = json(fold.message()).map_err(|error| error.to_string())?;
+                folded.push(EncodedMessage { id: id.clone(), body });
             }
         }
-        apply(rebuilt, key, &mut patch, entry, &bodies)
+        apply(rebuilt, key, &mut patch, entry, &folded)
             .map_err(|error| format!("event {} does not follow from those before: {error}", entry.seq))?;
     }
     patch.write(rebuilt, key, protocol::Timestamp(0), None).map_err(|error| error.to_string())
