@@ -1,7 +1,7 @@
-//! The truth: sessions, messages, runs, interactions and the log.
+//! Stores sessions: their logs, and the tables that are derived from the logs (messages, runs, interactions and more).
 //!
-//! The engine appends events; every table is a fold over them, applied in the same transaction
-//! (`sqlite/apply.rs`). Nothing else writes a message or a run.
+//! The engine appends events; every table is a fold over them, applied in the same transaction (`sqlite/apply.rs`).
+//! Nothing else writes a message or a run.
 
 pub mod access;
 mod durability;

@@ -45,8 +45,8 @@ pub use backup::{Progress, copy_database, damaged_logs, files_of, verify_databas
 pub use verify::Verified;
 pub use wal::{WalFinding, check_wal};
 
-use crate::{Durability, StoreError, durability::sync_folder, files::Files};
-use damage::Damage;
+use crate::{Durability, StoreError, durability::sync_folder, files::ArtifactFiles};
+use damage::DamageReport;
 use planted::PendingHistories;
 use reader::Readers;
 use writer::Writer;
@@ -54,8 +54,8 @@ use writer::Writer;
 pub struct SqliteStore {
     writer: Writer,
     readers: Readers,
-    files: Arc<Files>,
-    damage: Arc<Damage>,
+    files: Arc<ArtifactFiles>,
+    damage: Arc<DamageReport>,
     pending_histories: PendingHistories,
     /// Higher than every key that this process has assigned. A key is not assigned twice, so that a late write for a
     /// deleted session cannot reach another session.
@@ -84,7 +84,7 @@ impl SqliteStore {
         sync_folder(path.parent().unwrap_or(Path::new("")))?;
         let readers = Readers::new(path)?;
         let writer = Writer::start(connection, path, durability)?;
-        let files = Arc::new(Files::new(path.with_file_name("artifacts")));
+        let files = Arc::new(ArtifactFiles::new(path.with_file_name("artifacts")));
         Ok(Self {
             writer,
             readers,

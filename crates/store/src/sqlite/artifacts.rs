@@ -1,4 +1,4 @@
-//! Artifacts: what the log says of them is a table, their bytes are files beside the database.
+//! Artifacts: a table that is derived from the log, and files beside the database (`files.rs`).
 
 use std::{fs::File, sync::Arc};
 
@@ -35,17 +35,21 @@ impl Artifacts for SqliteStore {
         let files = Arc::clone(&self.files);
         self.readers
             .read(move |connection| {
-                // A row without its file may be a damaged row: the file that it meant would look like a left one.
+                // A row without its file may be a damaged row, and the file it refers to would look unused. So remove
+                // nothing in that case.
                 let mut all = connection.prepare_cached("SELECT workspace, id FROM artifacts")?;
                 for row in all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))? {
                     let (workspace, id): (String, String) = row?;
                     if !files.has(&WorkspaceId::new(workspace), &ArtifactId::new(id.as_str())) {
-                        tracing::warn!(file = id, "a file is missing; no other file is removed");
+                        tracing::warn!(
+                            file = id,
+                            "the file of an artifact is missing; unused files are not removed this time"
+                        );
                         return Ok(0);
                     }
                 }
                 let mut known = connection.prepare_cached("SELECT 1 FROM artifacts WHERE id = ?1")?;
-                // What cannot be looked up is kept.
+                // Keep a file whose row cannot be looked up.
                 let is_known = |id: &ArtifactId| known.exists([id.as_str()]).unwrap_or(true);
                 let is_known = std::cell::RefCell::new(is_known);
                 Ok(files.sweep(|id| (is_known.borrow_mut())(id))?)
@@ -96,7 +100,7 @@ impl Artifacts for SqliteStore {
                 let rows = statement.query_map(params![owner, time, id, i64::from(limit) + 1], |row| {
                     Ok(info(row).map_err(StoreError::from))
                 })?;
-                let (mut artifacts, _) = damage.readable("files", rows)?;
+                let mut artifacts = damage.readable("files", rows)?.rows;
                 let more = artifacts.len() > limit as usize;
                 artifacts.truncate(limit as usize);
                 Ok(ArtifactPage { artifacts, more })

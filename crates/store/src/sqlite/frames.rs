@@ -7,7 +7,7 @@ use protocol::{FrameParent, MessageId, SessionId, Timestamp, ToolCallId, Workspa
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    SqliteStore, apply::TableWriter, checksum, damage::Damage, planted::SessionRead, salvage, signed,
+    SqliteStore, apply::TableWriter, checksum, damage::DamageReport, planted::SessionRead, salvage, signed,
     unsigned,
 };
 use crate::{FrameRecord, FrameStatus, Frames, SessionKey, StoreError};
@@ -67,7 +67,7 @@ impl Frames for SqliteStore {
                     let rows = statement.query_map(params![key.0, root.as_str()], |row| {
                         Ok(record(connection, &damage, row))
                     })?;
-                    frames.extend(damage.readable("sub-agents", rows)?.0);
+                    frames.extend(damage.readable("sub-agents", rows)?.rows);
                 }
                 Ok(frames)
             })
@@ -131,7 +131,7 @@ impl TableWriter<'_> {
     }
 }
 
-fn record(connection: &Connection, damage: &Damage, row: &Row<'_>) -> Result<FrameRecord, StoreError> {
+fn record(connection: &Connection, damage: &DamageReport, row: &Row<'_>) -> Result<FrameRecord, StoreError> {
     let (message, body): (String, Option<String>) = (row.get(0)?, row.get(10)?);
     let session = SessionKey(row.get(11)?);
     let found = || checksum::of_message(session, &message, 0, body.as_deref().unwrap_or_default());

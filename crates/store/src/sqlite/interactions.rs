@@ -52,7 +52,7 @@ impl Interactions for SqliteStore {
                  ORDER BY i.asked_seq"
             ))?;
             let rows = statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
-            Ok(damage.readable("questions of a message", rows)?.0)
+            Ok(damage.readable("questions of a message", rows)?.rows)
         })
         .await
     }

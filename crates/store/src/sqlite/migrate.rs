@@ -1,4 +1,4 @@
-//! Forward-only migrations: numbered SQL files, `user_version` as the mark, a backup before each upgrade.
+//! Forward-only migrations: numbered SQL files. `user_version` says which were applied. A backup precedes each upgrade.
 
 use std::{fs::File, path::Path};
 
@@ -25,7 +25,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
     migrate_with(connection, path, MIGRATIONS)
 }
 
-/// An empty database of the present schema.
+/// Creates the current schema in an empty database.
 pub(super) fn create(connection: &Connection) -> Result<(), StoreError> {
     for migration in MIGRATIONS {
         connection.execute_batch(migration)?;
@@ -38,7 +38,7 @@ fn migrate_with(connection: &mut Connection, path: &Path, migrations: &[&str]) -
         connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?.try_into().unwrap_or(0);
     if version > migrations.len() {
         return Err(StoreError::Corrupt(format!(
-            "the database has version {version}, this program knows versions up to {}; start the newer program",
+            "the database has version {version}, this program knows versions up to {}; start a newer version of the program",
             migrations.len()
         )));
     }
@@ -60,7 +60,7 @@ fn migrate_with(connection: &mut Connection, path: &Path, migrations: &[&str]) -
     Ok(())
 }
 
-/// A whole copy beside the database; an older copy of the same version is kept instead of overwritten.
+/// Copies the database to a file beside it. An older copy of the same version is not overwritten.
 fn back_up(connection: &Connection, path: &Path, version: usize) -> Result<(), StoreError> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".backup-v{version}"));

@@ -19,7 +19,7 @@ impl Queue for SqliteStore {
             let rows = statement.query_map([key.0], |row| {
                 Ok(row.get::<_, String>(0).map_err(StoreError::from).and_then(|body| parse(&body)))
             })?;
-            Ok(damage.readable("queued messages", rows)?.0)
+            Ok(damage.readable("queued messages", rows)?.rows)
         })
         .await
     }
@@ -34,7 +34,7 @@ impl Queue for SqliteStore {
                      LEFT JOIN sessions s ON s.key = q.session",
                 )?;
                 let rows = statement.query_map([], |row| Ok(session_key(row)))?;
-                Ok(damage.readable("queued messages", rows)?.0)
+                Ok(damage.readable("queued messages", rows)?.rows)
             })
             .await?;
         Ok(self.pending_histories.note_all(found))

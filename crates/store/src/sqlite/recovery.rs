@@ -1,4 +1,4 @@
-//! How often in a row the process ended unexpectedly while a run was active.
+//! Counts how often in a row the process ended unexpectedly while a run was active.
 
 use async_trait::async_trait;
 use protocol::MessageId;
@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, params};
 use super::SqliteStore;
 use crate::{Recovery, RecoveryAttempt, RecoveryStage, SessionKey, StoreError};
 
-/// What recovery takes up: the active run of a session, or else the queued message that begins.
+/// What recovery resumes: the active run of a session, or else the queued message that is next.
 const UNITS: &str = "SELECT r.session, r.message FROM sessions s CROSS JOIN runs r
      WHERE s.running AND r.session = s.key AND r.status = 'running'
      UNION ALL

@@ -72,7 +72,7 @@ impl Runs for SqliteStore {
                      ORDER BY r.started_at"
                 ))?;
                 let rows = statement.query_map([], |row| Ok(running(row)))?;
-                Ok(damage.readable("active runs", rows)?.0)
+                Ok(damage.readable("active runs", rows)?.rows)
             })
             .await?;
         Ok(self.pending_histories.note_all(found))

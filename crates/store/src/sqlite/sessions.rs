@@ -7,8 +7,8 @@ use protocol::{Grant, MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    SqliteStore, apply::TableWriter, artifacts, chain, json, message_rows::node, parse, planted::SessionRead,
-    runs::status, salvage, unsigned,
+    SqliteStore, apply::TableWriter, artifacts, chain, damage::ReadableRows, json, message_rows::node, parse,
+    planted::SessionRead, runs::status, salvage, unsigned,
 };
 use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
 
@@ -71,8 +71,9 @@ impl Sessions for SqliteStore {
                     .query_map(params![workspace.as_str(), time, key, i64::from(limit) + 1], |row| {
                         Ok(session(row))
                     })?;
-                let (mut sessions, whole) = damage.readable("the list of chats", rows)?;
-                if !whole {
+                let ReadableRows { rows: mut sessions, is_complete } =
+                    damage.readable("the list of chats", rows)?;
+                if !is_complete {
                     let before = (time, key);
                     sessions = salvage::sessions(
                         connection,
@@ -173,9 +174,9 @@ impl Sessions for SqliteStore {
         let files = Arc::clone(&self.files);
         artifacts::blocking(move || {
             for (workspace, id) in gone {
-                // Nobody can reach it any more; what stays is swept at the next start.
+                // No event refers to the file any more, so the next start sweeps it.
                 if let Err(error) = files.remove(&workspace, &id) {
-                    tracing::warn!(%error, "a file of a deleted chat could not be removed");
+                    tracing::warn!(%error, "a file of a deleted chat could not be removed; the next start tries again");
                 }
             }
             Ok(())
@@ -198,7 +199,7 @@ impl TableWriter<'_> {
     }
 }
 
-/// A session by its own row alone: without its last message and its newest run, which may be damaged.
+/// Reads a session from its own row alone, without its last message and its newest run, which may be damaged.
 pub(super) fn by_key_alone(
     connection: &Connection,
     key: SessionKey,
@@ -230,7 +231,7 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRead<SessionRecord>, Store
         message_count: unsigned(row.get(6)?),
         active_leaf: match leaf.zip(revision) {
             Some((id, revision)) => Some(MessageRef { id: MessageId::new(id), revision }),
-            // A last message whose row is gone: the others are found all the same.
+            // The row of the last message is missing: the other messages can still be found.
             None => row.get::<_, Option<i64>>(20)?.map(salvage::lost_leaf),
         },
         high_water: unsigned(row.get(9)?),

@@ -1,4 +1,4 @@
-//! Finding sessions again: pins, search, what waits, where a session branches.
+//! Finds sessions again: pins, search, unanswered questions, branches.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use super::{
     SqliteStore,
-    damage::Damage,
+    damage::DamageReport,
     interactions::{COLUMNS as INTERACTION, interaction},
     message_rows::node,
     planted::SessionRead,
@@ -17,11 +17,11 @@ use super::{
 };
 use crate::{BranchPoint, SessionKey, SessionRecord, Shelf, StoreError, Waiting};
 
-/// A search looks at the newest chats of its workspace until it has seen about this many messages; titles are always
-/// looked at.
-const MESSAGES_LOOKED_AT: i64 = 50_000;
-/// How far up from the leaf siblings are looked for.
-const DEEPEST: u32 = 10_000;
+/// A search reads messages of the newest chats of its workspace until it has read about this many. All titles are
+/// searched.
+const MAX_MESSAGES_SEARCHED: i64 = 50_000;
+/// How many messages above the leaf are checked for siblings.
+const MAX_DEPTH: u32 = 10_000;
 
 #[async_trait]
 impl Shelf for SqliteStore {
@@ -102,7 +102,7 @@ impl Shelf for SqliteStore {
                 let (session, title) = (SessionId::new(row.get::<_, String>(11)?), row.get(12)?);
                 Ok(interaction(row).map(|interaction| Waiting { session, title, interaction }))
             })?;
-            Ok(damage.readable("questions that wait", rows)?.0)
+            Ok(damage.readable("unanswered questions", rows)?.rows)
         })
         .await
     }
@@ -125,16 +125,16 @@ impl Shelf for SqliteStore {
 
 fn records(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     query: &str,
     params: impl rusqlite::Params,
 ) -> Result<Vec<SessionRead<SessionRecord>>, StoreError> {
     let mut statement = connection.prepare_cached(query)?;
     let rows = statement.query_map(params, |row| Ok(session(row)))?;
-    Ok(damage.readable("chats", rows)?.0)
+    Ok(damage.readable("chats", rows)?.rows)
 }
 
-/// From the leaf upwards; the beginnings of the session are each other's siblings.
+/// The branch points between the root and the leaf. First messages of the session are siblings of each other.
 fn points(connection: &Connection, key: SessionKey, leaf: i64) -> Result<Vec<BranchPoint>, StoreError> {
     let mut statement = connection.prepare_cached(
         "WITH RECURSIVE up (node, parent, depth) AS (
@@ -149,7 +149,7 @@ fn points(connection: &Connection, key: SessionKey, leaf: i64) -> Result<Vec<Bra
              ON up.parent IS NULL AND s.session = ?2 AND s.parent IS NULL
          ORDER BY 2 DESC, 3",
     )?;
-    let mut rows = statement.query(params![leaf, key.0, DEEPEST])?;
+    let mut rows = statement.query(params![leaf, key.0, MAX_DEPTH])?;
     let mut points: Vec<BranchPoint> = Vec::new();
     let mut present = None;
     while let Some(row) = rows.next()? {
@@ -170,17 +170,18 @@ fn points(connection: &Connection, key: SessionKey, leaf: i64) -> Result<Vec<Bra
     Ok(points)
 }
 
-/// From the newest session of the workspace to the oldest, until enough are found or enough messages were looked at.
-/// Sessions of other workspaces are not touched.
+/// Searches from the newest session of the workspace to the oldest, until enough sessions are found. Sessions of other
+/// workspaces are not read.
 fn search(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     workspace: &str,
     pattern: &str,
     limit: u32,
 ) -> Result<Vec<SessionRead<SessionRecord>>, StoreError> {
-    // In this order: the index of the list of sessions, then the index of each session's messages. The body is JSON: the
-    // cheap look at all of it comes first, the exact one at its texts second. What is not JSON is damaged and not found.
+    // Two queries, so that both use an index: that of the list of sessions, and that of the messages of a session. The
+    // body is JSON: first a cheap search in all of it, then an exact one in its texts. A body that is not JSON is damaged
+    // and not found.
     let mut keys = connection.prepare_cached(
         "SELECT s.key, s.message_count, s.title LIKE ?2 ESCAPE '\\' FROM sessions s
          WHERE s.workspace = ?1 ORDER BY s.updated_at DESC, s.key DESC",
@@ -194,7 +195,7 @@ fn search(
     let mut record =
         connection.prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE s.key = ?1"))?;
     let mut found = Vec::new();
-    let mut looked_at = 0;
+    let mut searched = 0;
     let mut rows = keys.query(params![workspace, pattern])?;
     while found.len() < limit as usize {
         let next = rows.next().and_then(|row| match row {
@@ -210,9 +211,9 @@ fn search(
             }
             Err(error) => return Err(error),
         };
-        let look = titled != Some(true) && looked_at < MESSAGES_LOOKED_AT;
-        let read = if look {
-            looked_at += messages;
+        let search_messages = titled != Some(true) && searched < MAX_MESSAGES_SEARCHED;
+        let read = if search_messages {
+            searched += messages;
             in_messages.exists(params![key, pattern])
         } else {
             Ok(titled == Some(true))

@@ -1,4 +1,4 @@
-//! Browsers that are signed in: only the SHA-256 of their cookie is kept.
+//! Browsers that are signed in. Only the SHA-256 of their cookie is stored.
 
 use async_trait::async_trait;
 use protocol::{PrincipalId, Timestamp, WorkspaceId};
@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::SqliteStore;
 use crate::{NewSignIn, SignInRecord, SignIns, StoreError, access::MOST_SIGN_INS};
 
-/// With the token it came from, which must not be revoked.
+/// Joined with the token of the sign-in, which must not be revoked.
 const SELECT: &str = "SELECT s.id, s.token, t.principal, t.workspace, t.owner, s.created_at, s.last_used_at,
         s.expires_at, s.user_agent
     FROM sign_ins s JOIN tokens t ON t.id = s.token AND t.revoked_at IS NULL";

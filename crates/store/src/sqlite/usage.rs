@@ -7,7 +7,7 @@ use protocol::{Cost, MessageId, RunId, SessionId, Usage};
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    SqliteStore, apply::TableWriter, damage::Damage, planted::SessionRead, salvage, signed, unsigned,
+    SqliteStore, apply::TableWriter, damage::DamageReport, planted::SessionRead, salvage, signed, unsigned,
 };
 use crate::{Ledger, StoreError, UsageBy, UsageQuery, UsageSum};
 
@@ -101,7 +101,7 @@ fn sums(connection: &Connection, query: &UsageQuery) -> Result<Vec<UsageSum>, St
 /// The same sums, chat by chat, without the chats whose rows cannot be read.
 fn chat_by_chat(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     mut query: UsageQuery,
 ) -> Result<Vec<UsageSum>, StoreError> {
     let limit = query.limit as usize;
