@@ -38,7 +38,7 @@ fn migrate_with(connection: &mut Connection, path: &Path, migrations: &[&str]) -
         connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?.try_into().unwrap_or(0);
     if version > migrations.len() {
         return Err(StoreError::Corrupt(format!(
-            "the database has version {version}, this program knows versions up to {}; start a newer version of the program",
+            "the database has version {version}, this program knows versions up to {}; start the newer program",
             migrations.len()
         )));
     }
