@@ -25,7 +25,7 @@ const MOST_COVERED: u32 = 200;
 impl Engine {
     /// Every question of the workspace that nobody has answered yet.
     pub async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<ApprovalList, EngineError> {
-        let waiting = self.parts.store.waiting(workspace, limit).await?;
+        let waiting = self.parts.store.pending_interactions(workspace, limit).await?;
         let approvals = waiting
             .into_iter()
             .map(|one| WaitingApproval {
@@ -81,7 +81,7 @@ impl Engine {
         session: &SessionId,
         grant: &Grant,
     ) -> Result<(), EngineError> {
-        let waiting = self.parts.store.waiting(workspace, MOST_COVERED).await?;
+        let waiting = self.parts.store.pending_interactions(workspace, MOST_COVERED).await?;
         for other in waiting.into_iter().filter(|other| other.session == *session) {
             let other = other.interaction;
             if self.question(&other).and_then(|question| question.always).as_ref() != Some(grant) {

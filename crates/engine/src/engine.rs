@@ -201,7 +201,7 @@ impl Engine {
     /// runs. A run that was active in several crashes in a row is ended instead (`session/recover.rs`).
     pub async fn recover(&self) -> Result<usize, EngineError> {
         self.parts.store.begin_recovery(self.parts.settings.alone_from()).await?;
-        let running = self.parts.store.running().await?;
+        let running = self.parts.store.active_runs().await?;
         let count = running.len();
         let mut keys: Vec<_> = running.into_iter().map(|(key, _)| key).collect();
         for key in self.parts.store.sessions_with_queue().await? {

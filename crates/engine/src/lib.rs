@@ -18,7 +18,7 @@ mod error;
 pub mod hooks;
 mod run;
 mod session;
-mod shelf;
+mod session_index;
 mod sub_chat;
 mod system;
 mod title;

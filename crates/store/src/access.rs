@@ -89,7 +89,7 @@ pub trait SignIns {
     async fn sign_ins(&self, now: Timestamp) -> Result<Vec<SignInRecord>, StoreError>;
 
     /// Adds a sign-in; returns `false` when its token is revoked. Also removes expired sign-ins, and those of the same
-    /// token beyond the [`MOST_SIGN_INS`] that were used last.
+    /// token beyond the [`MAX_SIGN_INS`] that were used last.
     async fn add_sign_in(&self, new: NewSignIn) -> Result<bool, StoreError>;
 
     /// Stores when a sign-in was used and when it expires. A revoked sign-in stays revoked.
@@ -103,4 +103,4 @@ pub trait SignIns {
 }
 
 /// How many browsers may be signed in with one token.
-pub const MOST_SIGN_INS: u32 = 100;
+pub const MAX_SIGN_INS: u32 = 100;

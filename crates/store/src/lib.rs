@@ -16,16 +16,16 @@ pub use access::{NewSignIn, NewToken, OwnerToken, SignInRecord, SignIns, TokenRe
 pub use durability::{Durability, make_private_folder, sync_folder};
 pub use record::{
     Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, FrameStatus, MessageRecord,
-    PrefaceRecord, QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus, SessionKey,
-    SessionPage, SessionRecord, SessionTarget, Waiting,
+    PendingInteraction, PrefaceRecord, QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus,
+    SessionKey, SessionPage, SessionRecord, SessionTarget,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::{
-    Progress, SqliteStore, Verified, WalFinding, check_wal, copy_database, damaged_logs, files_of,
-    verify_database,
+    BackupProgress, SqliteStore, VerifyReport, WalFinding, artifact_files, check_wal, copy_database,
+    damaged_wal_copies, verify_database,
 };
 pub use store::{
-    Artifacts, Condition, Definitions, Frames, Interactions, Ledger, Log, Messages, Queue, Recovery, Runs,
-    Sessions, Shelf, Store, StoreError, StoreHealth,
+    Artifacts, Definitions, Frames, Health, Interactions, Log, Messages, Queue, Recovery, Runs, SessionIndex,
+    Sessions, Store, StoreError, StoreHealth, UsageReports,
 };
 pub use usage::{UsageBy, UsageQuery, UsageSum};

@@ -56,7 +56,7 @@ pub struct SessionPage {
 
 /// A question that nobody has answered, and the session it was asked in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
+pub struct PendingInteraction {
     pub session: SessionId,
     pub title: Option<String>,
     pub interaction: Interaction,
@@ -113,7 +113,7 @@ pub struct ArtifactPage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
     Running,
-    /// Waiting for a person; it is not in memory.
+    /// A person must answer first; the run is not in memory.
     Parked,
     Ended(RunEnd),
 }
@@ -145,7 +145,7 @@ pub struct RecoveryAttempt {
 pub enum RecoveryStage {
     /// Its recovery has not started.
     #[default]
-    Waiting,
+    NotStarted,
     /// Its log is being read and folded into a message.
     Folding,
     /// The run was resumed.

@@ -23,9 +23,9 @@ mod reader;
 mod recovery;
 mod runs;
 mod salvage;
+mod session_index;
 mod session_patch;
 mod sessions;
-mod shelf;
 mod sign_ins;
 mod tokens;
 mod transaction;
@@ -41,8 +41,8 @@ use std::{
 
 use rusqlite::{Connection, config::DbConfig};
 
-pub use backup::{Progress, copy_database, damaged_logs, files_of, verify_database};
-pub use verify::Verified;
+pub use backup::{BackupProgress, artifact_files, copy_database, damaged_wal_copies, verify_database};
+pub use verify::VerifyReport;
 pub use wal::{WalFinding, check_wal};
 
 use crate::{Durability, StoreError, durability::sync_folder, files::ArtifactFiles};

@@ -14,8 +14,8 @@ use protocol::{
 use crate::{
     access::{SignIns, Tokens},
     record::{
-        Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, MessageRecord, QueuedMessage,
-        RecoveryAttempt, RecoveryStage, RunRecord, SessionKey, SessionPage, SessionRecord, Waiting,
+        Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, MessageRecord, PendingInteraction,
+        QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, SessionKey, SessionPage, SessionRecord,
     },
     usage::{UsageQuery, UsageSum},
 };
@@ -23,7 +23,7 @@ use crate::{
 /// Everything that the engine stores.
 pub trait Store:
     Sessions
-    + Shelf
+    + SessionIndex
     + Messages
     + Runs
     + Recovery
@@ -32,11 +32,11 @@ pub trait Store:
     + Queue
     + Log
     + Artifacts
-    + Ledger
+    + UsageReports
     + Tokens
     + SignIns
     + Definitions
-    + Condition
+    + Health
     + Send
     + Sync
 {
@@ -44,7 +44,7 @@ pub trait Store:
 
 impl<T> Store for T where
     T: Sessions
-        + Shelf
+        + SessionIndex
         + Messages
         + Runs
         + Recovery
@@ -53,11 +53,11 @@ impl<T> Store for T where
         + Queue
         + Log
         + Artifacts
-        + Ledger
+        + UsageReports
         + Tokens
         + SignIns
         + Definitions
-        + Condition
+        + Health
         + Send
         + Sync
 {
@@ -84,7 +84,7 @@ pub struct StoreHealth {
 }
 
 #[async_trait]
-pub trait Condition {
+pub trait Health {
     async fn health(&self) -> StoreHealth;
 }
 
@@ -128,7 +128,7 @@ pub trait Sessions {
 
 /// How a person finds sessions again: pins, search, unanswered questions, branches.
 #[async_trait]
-pub trait Shelf {
+pub trait SessionIndex {
     /// Pins a session at this time, or unpins it.
     async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError>;
 
@@ -152,7 +152,11 @@ pub trait Shelf {
     ) -> Result<Vec<SessionRecord>, StoreError>;
 
     /// Lists questions that nobody has answered, oldest first.
-    async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError>;
+    async fn pending_interactions(
+        &self,
+        workspace: &WorkspaceId,
+        limit: u32,
+    ) -> Result<Vec<PendingInteraction>, StoreError>;
 
     /// Lists the messages of the branch that ends at `leaf` that have siblings, oldest first.
     async fn branch_points(&self, key: SessionKey, leaf: &MessageRef)
@@ -199,7 +203,7 @@ pub trait Runs {
     ) -> Result<Option<RunRecord>, StoreError>;
 
     /// Lists the active runs. At the start these are the runs that the last process left, which recovery resumes.
-    async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError>;
+    async fn active_runs(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError>;
 }
 
 /// What recovery must know about crashes of earlier processes. A *unit* is what recovery resumes in a session: the active
@@ -339,7 +343,7 @@ pub trait Log {
 }
 
 #[async_trait]
-pub trait Ledger {
+pub trait UsageReports {
     /// Adds up the model calls that the query selects; returns one sum per group, the group with the newest call first.
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError>;
 }

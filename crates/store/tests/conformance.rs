@@ -10,12 +10,12 @@ mod cases;
 mod definitions;
 #[path = "conformance/kept.rs"]
 mod kept;
-#[path = "conformance/ledger.rs"]
-mod ledger;
 #[path = "conformance/recovery.rs"]
 mod recovery;
 #[path = "conformance/script.rs"]
 mod script;
+#[path = "conformance/usage.rs"]
+mod usage;
 
 use std::{io::Read, path::Path, sync::Arc};
 
@@ -41,7 +41,7 @@ impl Place {
 }
 
 mod all {
-    pub use crate::{cases::*, ledger::*, recovery::*};
+    pub use crate::{cases::*, recovery::*, usage::*};
 }
 
 macro_rules! conformance {

@@ -13,7 +13,7 @@ use rusqlite::{
 };
 
 use super::{
-    verify::{Verified, digest, verify},
+    verify::{VerifyReport, digest, verify},
     wal,
 };
 use crate::{SessionKey, StoreError, files::ArtifactFiles};
@@ -25,7 +25,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How far a backup or a verification has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum BackupProgress {
     /// Pages of the database, of how many.
     Copying(u64, u64),
     /// Files of artifacts, of how many.
@@ -39,8 +39,8 @@ pub enum Progress {
 pub fn copy_database(
     source: &Path,
     target: &Path,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Verified, StoreError> {
+    progress: &mut dyn FnMut(BackupProgress),
+) -> Result<VerifyReport, StoreError> {
     let from = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     from.busy_timeout(BUSY_TIMEOUT)?;
     // A read transaction: copy and comparison see the same moment while others continue to write.
@@ -53,7 +53,10 @@ pub fn copy_database(
             let step = copy.step(PAGES_PER_STEP)?;
             let pages = copy.progress();
             let all = u64::try_from(pages.pagecount).unwrap_or(0);
-            progress(Progress::Copying(all - u64::try_from(pages.remaining).unwrap_or(0).min(all), all));
+            progress(BackupProgress::Copying(
+                all - u64::try_from(pages.remaining).unwrap_or(0).min(all),
+                all,
+            ));
             match step {
                 StepResult::Done => break,
                 StepResult::Busy | StepResult::Locked => std::thread::sleep(Duration::from_millis(20)),
@@ -63,7 +66,7 @@ pub fn copy_database(
     }
     // Without a write-ahead log the copy is a single file.
     let single_file: Result<String, _> = to.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0));
-    let mut verified = verify(&to, |done, all| progress(Progress::Verifying(done as u64, all as u64)))?;
+    let mut verified = verify(&to, |done, all| progress(BackupProgress::Verifying(done as u64, all as u64)))?;
     if let Err(error) = single_file {
         verified.problems.push(error.to_string());
     }
@@ -92,15 +95,18 @@ pub fn copy_database(
 }
 
 /// Verifies a database without changing it. Other processes may use it meanwhile.
-pub fn verify_database(path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Verified, StoreError> {
+pub fn verify_database(
+    path: &Path,
+    progress: &mut dyn FnMut(BackupProgress),
+) -> Result<VerifyReport, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.execute_batch("BEGIN")?;
-    verify(&connection, |done, all| progress(Progress::Verifying(done as u64, all as u64)))
+    verify(&connection, |done, all| progress(BackupProgress::Verifying(done as u64, all as u64)))
 }
 
 /// Lists the files that a database refers to, as paths below the folder of artifacts.
-pub fn files_of(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
+pub fn artifact_files(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     let mut statement = connection.prepare("SELECT workspace, id FROM artifacts")?;
@@ -116,6 +122,6 @@ pub fn files_of(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
 }
 
 /// Lists the copies of damaged write-ahead logs that were kept beside this database.
-pub fn damaged_logs(database: &Path) -> Vec<PathBuf> {
+pub fn damaged_wal_copies(database: &Path) -> Vec<PathBuf> {
     wal::kept_copies(database)
 }

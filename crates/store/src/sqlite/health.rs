@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 
 use super::SqliteStore;
-use crate::{Condition, StoreError, StoreHealth};
+use crate::{Health, StoreError, StoreHealth};
 
 /// While commits fail, a health check tries a small write, at most this often.
 const PROBE_INTERVAL: Duration = Duration::from_secs(3);
@@ -60,7 +60,7 @@ impl CommitHealth {
 }
 
 #[async_trait]
-impl Condition for SqliteStore {
+impl Health for SqliteStore {
     async fn health(&self) -> StoreHealth {
         let commits = self.writer.commit_health();
         if commits.reason().is_some() && commits.should_probe() {

@@ -56,7 +56,7 @@ impl Recovery for SqliteStore {
                 )?
                 .query_row(params![key.0, unit.as_str()], |row| {
                     let stage = match row.get::<_, i64>(1)? {
-                        0 => RecoveryStage::Waiting,
+                        0 => RecoveryStage::NotStarted,
                         1 => RecoveryStage::Folding,
                         _ => RecoveryStage::Active,
                     };
@@ -76,7 +76,7 @@ impl Recovery for SqliteStore {
     ) -> Result<(), StoreError> {
         let unit = unit.clone();
         let stage = match stage {
-            RecoveryStage::Waiting => 0,
+            RecoveryStage::NotStarted => 0,
             RecoveryStage::Folding => 1,
             RecoveryStage::Active => 2,
         };

@@ -60,7 +60,7 @@ impl Runs for SqliteStore {
         .await
     }
 
-    async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
+    async fn active_runs(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
         let damage = Arc::clone(&self.damage);
         let found = self
             .readers

@@ -5,7 +5,7 @@ use protocol::{PrincipalId, Timestamp, WorkspaceId};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::SqliteStore;
-use crate::{NewSignIn, SignInRecord, SignIns, StoreError, access::MOST_SIGN_INS};
+use crate::{NewSignIn, SignInRecord, SignIns, StoreError, access::MAX_SIGN_INS};
 
 /// Joined with the token of the sign-in, which must not be revoked.
 const SELECT: &str = "SELECT s.id, s.token, t.principal, t.workspace, t.owner, s.created_at, s.last_used_at,
@@ -59,7 +59,7 @@ impl SignIns for SqliteStore {
                         "DELETE FROM sign_ins WHERE token = ?1 AND id NOT IN (SELECT id FROM sign_ins
                          WHERE token = ?1 ORDER BY last_used_at DESC, id DESC LIMIT ?2)",
                     )?
-                    .execute(params![new.token, MOST_SIGN_INS])?;
+                    .execute(params![new.token, MAX_SIGN_INS])?;
                 Ok(added == 1)
             })
             .await

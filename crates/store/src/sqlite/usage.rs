@@ -9,14 +9,14 @@ use rusqlite::{Connection, Row, params};
 use super::{
     SqliteStore, apply::TableWriter, damage::DamageReport, planted::SessionRead, salvage, signed, unsigned,
 };
-use crate::{Ledger, StoreError, UsageBy, UsageQuery, UsageSum};
+use crate::{StoreError, UsageBy, UsageQuery, UsageReports, UsageSum};
 
 const SUMS: &str = "count(*), sum(u.failed), sum(u.input_tokens), sum(u.output_tokens), sum(u.total_tokens),
     sum(u.cached_input_tokens), sum(u.cache_write_tokens), sum(u.reasoning_tokens),
     coalesce(sum(u.cost), 0), sum(u.cost IS NULL), sum(u.duration_ms)";
 
 #[async_trait]
-impl Ledger for SqliteStore {
+impl UsageReports for SqliteStore {
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError> {
         let (query, damage) = (query.clone(), Arc::clone(&self.damage));
         self.readers

@@ -14,7 +14,7 @@ use crate::{SessionKey, StoreError};
 
 /// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifyReport {
     pub sessions: usize,
     /// What is damaged and how, one line each.
     pub problems: Vec<String>,
@@ -90,7 +90,7 @@ const TABLES: [DerivedTable; 9] = [
 pub fn verify(
     connection: &Connection,
     mut progress: impl FnMut(usize, usize),
-) -> Result<Verified, StoreError> {
+) -> Result<VerifyReport, StoreError> {
     let mut problems = structure(connection)?;
     let keys = keys(connection, &mut problems);
     let rebuilt = Connection::open_in_memory()?;
@@ -108,7 +108,7 @@ pub fn verify(
         }
     }
     progress(keys.len(), keys.len());
-    Ok(Verified { sessions: keys.len(), problems })
+    Ok(VerifyReport { sessions: keys.len(), problems })
 }
 
 /// Checks the file with SQLite's own check, and the schema against that of this program.

@@ -1,7 +1,7 @@
 //! Tokens that are replaced and revoked, and the sign-ins of browsers.
 
 use protocol::{PrincipalId, Timestamp, WorkspaceId};
-use store::{NewSignIn, NewToken, OwnerToken, Store, StoreError, TokenRecord, access::MOST_SIGN_INS};
+use store::{NewSignIn, NewToken, OwnerToken, Store, StoreError, TokenRecord, access::MAX_SIGN_INS};
 
 use crate::{Place, script::AT};
 
@@ -78,11 +78,11 @@ pub async fn a_token_has_a_bounded_number_of_sign_ins(place: &Place) {
     let store = place.open();
     let (one, two) = (guest(&*store, 1).await, guest(&*store, 2).await);
     assert!(store.add_sign_in(sign_in(255, two.id)).await.unwrap());
-    for byte in 0..u8::try_from(MOST_SIGN_INS).unwrap() + 5 {
+    for byte in 0..u8::try_from(MAX_SIGN_INS).unwrap() + 5 {
         assert!(store.add_sign_in(sign_in(byte, one.id)).await.unwrap());
     }
     let left = store.sign_ins(AT).await.unwrap();
-    assert_eq!(left.len(), MOST_SIGN_INS as usize + 1);
+    assert_eq!(left.len(), MAX_SIGN_INS as usize + 1);
     assert_eq!(store.sign_in(&[4; 32], AT).await.unwrap(), None);
     assert!(store.sign_in(&[5; 32], AT).await.unwrap().is_some());
     assert!(store.sign_in(&[255; 32], AT).await.unwrap().is_some());

@@ -10,7 +10,7 @@ use serde_json::json;
 use store::{NewToken, RunStatus, SessionKey, SessionRecord, Store, StoreError, UsageBy};
 use tokio::task::JoinSet;
 
-use crate::{Place, ledger::usage, script::*};
+use crate::{Place, script::*, usage::usage};
 
 fn workspace() -> WorkspaceId {
     WorkspaceId::default_workspace()
@@ -197,7 +197,7 @@ pub async fn a_long_planted_history_is_whole_after_another_start(place: &Place) 
         script.append(vec![started("m", first("u")), opened("m")]).await;
         let store = place.open();
         let key = match read {
-            0 => store.running().await.unwrap()[0].0,
+            0 => store.active_runs().await.unwrap()[0].0,
             1 => store.sessions(&workspace(), None, 1).await.unwrap().sessions[0].key,
             2 => store.search_sessions(&workspace(), "version", 1).await.unwrap()[0].key,
             _ => store.session(&workspace(), &SessionId::new("s")).await.unwrap().unwrap().key,
@@ -233,14 +233,14 @@ pub async fn a_run_is_running_parked_running_and_ended(place: &Place) {
     );
     assert_eq!((run.status, run.first_seq, run.last_resume), (RunStatus::Running, 2, 0));
     assert_eq!(run.options.timezone.as_deref(), Some("Europe/Berlin"));
-    assert_eq!(store.running().await.unwrap(), [(key, run.clone())]);
+    assert_eq!(store.active_runs().await.unwrap(), [(key, run.clone())]);
     assert_eq!(store.run_answering(key, &first("u")).await.unwrap(), Some(run));
     assert_eq!(store.run_of_message(key, &id("u")).await.unwrap(), None);
     assert_eq!(record(&store, key).await.last_run, Some((id("m"), RunStatus::Running)));
 
     script.append_with(vec![parked("m")], vec![assistant("m", "may I?")]).await;
     assert_eq!(record(&store, key).await.last_run, Some((id("m"), RunStatus::Parked)));
-    assert_eq!(store.running().await.unwrap(), []);
+    assert_eq!(store.active_runs().await.unwrap(), []);
 
     script.append(vec![resumed("m")]).await;
     let run = store.run_of_message(key, &id("m")).await.unwrap().unwrap();
@@ -250,7 +250,7 @@ pub async fn a_run_is_running_parked_running_and_ended(place: &Place) {
         let events = vec![closed("m"), ended("m", end)];
         script.append_with(events, vec![assistant("m", "done")]).await;
         assert_eq!(record(&store, key).await.last_run, Some((id("m"), RunStatus::Ended(end))));
-        assert_eq!(store.running().await.unwrap(), []);
+        assert_eq!(store.active_runs().await.unwrap(), []);
     }
 }
 
@@ -497,7 +497,7 @@ pub async fn a_deleted_session_leaves_nothing(place: &Place) {
     assert_eq!(store.message(key, &id("u1")).await.unwrap(), None);
     assert_eq!(store.branch(key, &first("m2"), 9).await.unwrap(), []);
     assert_eq!(store.run_of_message(key, &id("m1")).await.unwrap(), None);
-    assert_eq!(store.running().await.unwrap(), []);
+    assert_eq!(store.active_runs().await.unwrap(), []);
     assert_eq!(store.interaction(&workspace(), &ApprovalId::new("p")).await.unwrap(), None);
     assert_eq!(store.interactions_of_message(key, &id("o")).await.unwrap(), []);
     assert_eq!(store.read_log(key, 0, usize::MAX).await.unwrap(), []);
@@ -603,7 +603,7 @@ pub async fn many_tasks_append_at_once(place: &Place) {
         assert_eq!(joined(read), joined(script.written));
     }
     assert_eq!(store.sessions(&workspace(), None, 100).await.unwrap().sessions.len(), 32);
-    assert_eq!(store.running().await.unwrap(), []);
+    assert_eq!(store.active_runs().await.unwrap(), []);
 }
 
 pub async fn of_many_who_make_the_same_session_one_wins(place: &Place) {
@@ -632,7 +632,7 @@ pub async fn a_store_opened_again_has_everything(place: &Place) {
         store.read_log(key, 0, usize::MAX).await.unwrap(),
         store.branch(key, &first("m2"), 99).await.unwrap(),
         store.interactions_of_message(key, &id("o")).await.unwrap(),
-        store.running().await.unwrap(),
+        store.active_runs().await.unwrap(),
     );
     drop((store, script));
     let store = place.open();
@@ -641,7 +641,7 @@ pub async fn a_store_opened_again_has_everything(place: &Place) {
         store.read_log(key, 0, usize::MAX).await.unwrap(),
         store.branch(key, &first("m2"), 99).await.unwrap(),
         store.interactions_of_message(key, &id("o")).await.unwrap(),
-        store.running().await.unwrap(),
+        store.active_runs().await.unwrap(),
     );
     assert_eq!(before, after);
     assert_eq!(after.4.len(), 1, "the run that was on is found");

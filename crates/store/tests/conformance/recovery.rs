@@ -29,7 +29,7 @@ pub async fn crashes_in_a_row_are_counted_for_the_runs_that_were_active(place: &
     ended.finish("m", "done").await;
     let unit = id("m");
     let store = crash(place).await;
-    assert_eq!(attempt(&store, active.key(), &unit).await, (1, RecoveryStage::Waiting));
+    assert_eq!(attempt(&store, active.key(), &unit).await, (1, RecoveryStage::NotStarted));
     assert_eq!(attempt(&store, ended.key(), &unit).await.0, 0);
     let store = crash(place).await;
     assert_eq!(attempt(&store, active.key(), &unit).await.0, 2);
@@ -58,7 +58,7 @@ pub async fn a_run_that_waits_for_its_turn_is_not_blamed_for_another(place: &Pla
     store.note_recovery(guilty.key(), &unit, RecoveryStage::Folding).await.unwrap();
     let store = crash(place).await;
     assert_eq!(attempt(&store, guilty.key(), &unit).await, (3, RecoveryStage::Folding));
-    assert_eq!(attempt(&store, innocent.key(), &unit).await, (2, RecoveryStage::Waiting));
+    assert_eq!(attempt(&store, innocent.key(), &unit).await, (2, RecoveryStage::NotStarted));
     guilty.finish("m", "ended").await;
     store.note_recovery(innocent.key(), &unit, RecoveryStage::Active).await.unwrap();
     let store = crash(place).await;

@@ -14,7 +14,7 @@ pub enum Method {
     BranchAfter,
     RunOfMessage,
     RunAnswering,
-    Running,
+    ActiveRuns,
     BeginRecovery,
     RecoveryAttempt,
     NoteRecovery,
@@ -52,7 +52,7 @@ pub enum Method {
     Pinned,
     PinnedSessions,
     SearchSessions,
-    Waiting,
+    PendingInteractions,
     BranchPoints,
     Definitions,
     WorkspacesWithDefinitions,
@@ -76,7 +76,7 @@ impl Method {
         Self::BranchAfter,
         Self::RunOfMessage,
         Self::RunAnswering,
-        Self::Running,
+        Self::ActiveRuns,
         Self::BeginRecovery,
         Self::RecoveryAttempt,
         Self::NoteRecovery,
@@ -114,7 +114,7 @@ impl Method {
         Self::Pinned,
         Self::PinnedSessions,
         Self::SearchSessions,
-        Self::Waiting,
+        Self::PendingInteractions,
         Self::BranchPoints,
         Self::Definitions,
         Self::WorkspacesWithDefinitions,
@@ -152,7 +152,7 @@ impl Method {
             | Self::LatestData
             | Self::Token => true,
             Self::SessionByKey
-            | Self::Running
+            | Self::ActiveRuns
             | Self::BeginRecovery
             | Self::RecoveryAttempt
             | Self::NoteRecovery
@@ -177,7 +177,7 @@ impl Method {
             | Self::Pinned
             | Self::PinnedSessions
             | Self::SearchSessions
-            | Self::Waiting
+            | Self::PendingInteractions
             | Self::BranchPoints
             | Self::Definitions
             | Self::WorkspacesWithDefinitions

@@ -9,11 +9,11 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{
-    Append, ArtifactPage, Artifacts, BranchPoint, Condition, DefinitionRecord, Definitions, FrameRecord,
-    Frames, Interactions, Ledger, Log, MessageRecord, Messages, NewSignIn, NewToken, OwnerToken, Queue,
-    QueuedMessage, Recovery, RecoveryAttempt, RecoveryStage, RunRecord, Runs, SessionKey, SessionPage,
-    SessionRecord, Sessions, Shelf, SignInRecord, SignIns, Store, StoreError, StoreHealth, TokenRecord,
-    Tokens, UsageQuery, UsageSum, Waiting,
+    Append, ArtifactPage, Artifacts, BranchPoint, DefinitionRecord, Definitions, FrameRecord, Frames, Health,
+    Interactions, Log, MessageRecord, Messages, NewSignIn, NewToken, OwnerToken, PendingInteraction, Queue,
+    QueuedMessage, Recovery, RecoveryAttempt, RecoveryStage, RunRecord, Runs, SessionIndex, SessionKey,
+    SessionPage, SessionRecord, Sessions, SignInRecord, SignIns, Store, StoreError, StoreHealth, TokenRecord,
+    Tokens, UsageQuery, UsageReports, UsageSum,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -43,7 +43,7 @@ impl FaultyStore {
 }
 
 #[async_trait]
-impl Condition for FaultyStore {
+impl Health for FaultyStore {
     async fn health(&self) -> StoreHealth {
         self.inner.health().await
     }
@@ -95,7 +95,7 @@ impl Sessions for FaultyStore {
 }
 
 #[async_trait]
-impl Shelf for FaultyStore {
+impl SessionIndex for FaultyStore {
     async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError> {
         self.call(Method::PinSession, self.inner.pin_session(key, at)).await
     }
@@ -121,8 +121,12 @@ impl Shelf for FaultyStore {
         self.call(Method::SearchSessions, self.inner.search_sessions(workspace, text, limit)).await
     }
 
-    async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError> {
-        self.call(Method::Waiting, self.inner.waiting(workspace, limit)).await
+    async fn pending_interactions(
+        &self,
+        workspace: &WorkspaceId,
+        limit: u32,
+    ) -> Result<Vec<PendingInteraction>, StoreError> {
+        self.call(Method::PendingInteractions, self.inner.pending_interactions(workspace, limit)).await
     }
 
     async fn branch_points(
@@ -177,8 +181,8 @@ impl Runs for FaultyStore {
         self.call(Method::RunAnswering, self.inner.run_answering(key, user)).await
     }
 
-    async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
-        self.call(Method::Running, self.inner.running()).await
+    async fn active_runs(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
+        self.call(Method::ActiveRuns, self.inner.active_runs()).await
     }
 }
 
@@ -330,7 +334,7 @@ impl Log for FaultyStore {
 }
 
 #[async_trait]
-impl Ledger for FaultyStore {
+impl UsageReports for FaultyStore {
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError> {
         self.call(Method::Usage, self.inner.usage(query)).await
     }

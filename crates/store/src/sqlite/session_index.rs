@@ -15,7 +15,7 @@ use super::{
     salvage,
     sessions::{COLUMNS, TABLES, session},
 };
-use crate::{BranchPoint, SessionKey, SessionRecord, Shelf, StoreError, Waiting};
+use crate::{BranchPoint, PendingInteraction, SessionIndex, SessionKey, SessionRecord, StoreError};
 
 /// A search reads messages of the newest chats of its workspace until it has read about this many. All titles are
 /// searched.
@@ -24,7 +24,7 @@ const MAX_MESSAGES_SEARCHED: i64 = 50_000;
 const MAX_DEPTH: u32 = 10_000;
 
 #[async_trait]
-impl Shelf for SqliteStore {
+impl SessionIndex for SqliteStore {
     async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError> {
         self.writer
             .write(move |connection| {
@@ -91,7 +91,11 @@ impl Shelf for SqliteStore {
         Ok(self.pending_histories.note_all(found))
     }
 
-    async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError> {
+    async fn pending_interactions(
+        &self,
+        workspace: &WorkspaceId,
+        limit: u32,
+    ) -> Result<Vec<PendingInteraction>, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         self.look_up(move |connection| {
             let mut statement = connection.prepare_cached(&format!(
@@ -100,7 +104,7 @@ impl Shelf for SqliteStore {
             ))?;
             let rows = statement.query_map(params![workspace.as_str(), limit], |row| {
                 let (session, title) = (SessionId::new(row.get::<_, String>(11)?), row.get(12)?);
-                Ok(interaction(row).map(|interaction| Waiting { session, title, interaction }))
+                Ok(interaction(row).map(|interaction| PendingInteraction { session, title, interaction }))
             })?;
             Ok(damage.readable("unanswered questions", rows)?.rows)
         })
