@@ -12,6 +12,8 @@ use protocol::{
     wire::rest::{ApprovalAnswer, ApprovalList, AskedApproval, WaitingApproval},
 };
 
+use store::SessionInteraction;
+
 use crate::{
     EngineError,
     engine::Engine,
@@ -43,7 +45,8 @@ impl Engine {
         workspace: &WorkspaceId,
         approval: &ApprovalId,
     ) -> Result<AskedApproval, EngineError> {
-        let (chat_id, approval) = self.interaction(workspace, approval).await?;
+        let SessionInteraction { session: chat_id, interaction: approval } =
+            self.interaction(workspace, approval).await?;
         Ok(AskedApproval { chat_id, question: self.question(&approval), approval })
     }
 
@@ -54,14 +57,15 @@ impl Engine {
         approval: ApprovalId,
         answer: ApprovalAnswer,
     ) -> Result<Interaction, EngineError> {
-        let (session, asked) = self.interaction(&workspace, &approval).await?;
+        let SessionInteraction { session, interaction: asked } =
+            self.interaction(&workspace, &approval).await?;
         let decision = self.check(&asked, answer)?;
         let grant = decision.grant.clone();
         self.tell(&workspace, &session, approval.clone(), decision).await?;
         if let Some(grant) = grant {
             self.answer_covered(&workspace, &session, &grant).await?;
         }
-        Ok(self.interaction(&workspace, &approval).await?.1)
+        Ok(self.interaction(&workspace, &approval).await?.interaction)
     }
 
     async fn tell(
@@ -143,7 +147,7 @@ impl Engine {
         &self,
         workspace: &WorkspaceId,
         approval: &ApprovalId,
-    ) -> Result<(SessionId, Interaction), EngineError> {
+    ) -> Result<SessionInteraction, EngineError> {
         let found = self.parts.store.interaction(workspace, approval).await?;
         found.ok_or(EngineError::ApprovalNotFound)
     }

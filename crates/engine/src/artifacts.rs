@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use protocol::{
     Artifact, ArtifactId, ArtifactInfo, ArtifactList, IdSource, SessionId, Timestamp, ToolCallId, WorkspaceId,
 };
-use store::Store;
+use store::{ArtifactCursor, Store};
 use tokio::sync::mpsc;
 use tools::{Artifacts, ToolError};
 
@@ -96,10 +96,15 @@ impl Engine {
     }
 }
 
-fn parse_cursor(cursor: &str) -> Result<(Timestamp, ArtifactId), EngineError> {
+fn parse_cursor(cursor: &str) -> Result<ArtifactCursor, EngineError> {
     cursor
         .split_once('-')
-        .and_then(|(time, id)| Some((Timestamp(time.parse().ok()?), ArtifactId::from_outside(id).ok()?)))
+        .and_then(|(time, id)| {
+            Some(ArtifactCursor {
+                created_at: Timestamp(time.parse().ok()?),
+                id: ArtifactId::from_outside(id).ok()?,
+            })
+        })
         .ok_or_else(|| {
             EngineError::InvalidMessage("cursor must be the nextCursor of the page before.".to_owned())
         })

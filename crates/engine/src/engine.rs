@@ -15,7 +15,10 @@ use protocol::{
     },
 };
 use serde::Serialize;
-use store::{RunStatus, SessionKey, SessionRecord, Store, StoreError, StoreHealth};
+use store::{
+    LastRun, RunStatus, SessionCursor, SessionKey, SessionRecord, Store, StoreError, StoreHealth,
+    SubAgentChat,
+};
 use tokio::sync::{Semaphore, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Limits;
@@ -203,7 +206,7 @@ impl Engine {
         self.parts.store.begin_recovery(self.parts.settings.alone_from()).await?;
         let running = self.parts.store.active_runs().await?;
         let count = running.len();
-        let mut keys: Vec<_> = running.into_iter().map(|(key, _)| key).collect();
+        let mut keys: Vec<_> = running.into_iter().map(|active| active.session).collect();
         for key in self.parts.store.sessions_with_queue().await? {
             if !keys.contains(&key) {
                 keys.push(key);
@@ -256,7 +259,7 @@ impl Engine {
         session: SessionId,
         after: Option<Seq>,
     ) -> Result<Option<Viewer>, EngineError> {
-        if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
+        if let Some(SubAgentChat { session: owner, frame, .. }) = self.sub_chat(&workspace, &session).await? {
             return self.watch_frame(workspace, owner, frame, after).await;
         }
         self.ask(workspace, session, |reply| Command::Watch { after, reply }).await
@@ -270,7 +273,7 @@ impl Engine {
         session: SessionId,
         at: Option<MessageId>,
     ) -> Result<Stopped, EngineError> {
-        if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
+        if let Some(SubAgentChat { session: owner, frame, .. }) = self.sub_chat(&workspace, &session).await? {
             let stopped = self.stop_frame(workspace, owner, frame).await?;
             return Ok(if stopped { Stopped::Cancelled } else { Stopped::Idle });
         }
@@ -308,7 +311,7 @@ impl Engine {
         before: Option<&MessageId>,
         limit: u32,
     ) -> Result<HistoryPage, EngineError> {
-        if let Some((_, key, frame)) = self.sub_chat(workspace, session).await? {
+        if let Some(SubAgentChat { key, frame, .. }) = self.sub_chat(workspace, session).await? {
             return Ok(HistoryPage { messages: self.frame_history(key, &frame).await?, next_before: None });
         }
         let record = self.record(workspace, session).await?;
@@ -329,7 +332,7 @@ impl Engine {
     }
 
     async fn visible_leaf(&self, record: &SessionRecord) -> Result<Option<MessageRef>, EngineError> {
-        if let Some((id, RunStatus::Running)) = &record.last_run
+        if let Some(LastRun { message: id, status: RunStatus::Running }) = &record.last_run
             && let Some(run) = self.parts.store.run_of_message(record.key, id).await?
         {
             // While a run goes on after a pause, the message as it was at the pause is all there is to show.
@@ -456,9 +459,9 @@ impl Engine {
 pub(crate) fn info(record: SessionRecord, pinned: bool) -> SessionInfo {
     let (status, last_run) = match record.last_run {
         None => (SessionStatus::Idle, None),
-        Some((_, RunStatus::Running)) => (SessionStatus::Running, None),
-        Some((_, RunStatus::Parked)) => (SessionStatus::Waiting, None),
-        Some((_, RunStatus::Ended(end))) => (SessionStatus::Idle, Some(end)),
+        Some(LastRun { status: RunStatus::Running, .. }) => (SessionStatus::Running, None),
+        Some(LastRun { status: RunStatus::Parked, .. }) => (SessionStatus::Waiting, None),
+        Some(LastRun { status: RunStatus::Ended(end), .. }) => (SessionStatus::Idle, Some(end)),
     };
     SessionInfo {
         id: record.id,
@@ -476,10 +479,15 @@ pub(crate) fn info(record: SessionRecord, pinned: bool) -> SessionInfo {
     }
 }
 
-fn parse_cursor(cursor: &str) -> Result<(Timestamp, SessionKey), EngineError> {
+fn parse_cursor(cursor: &str) -> Result<SessionCursor, EngineError> {
     cursor
         .split_once('-')
-        .and_then(|(time, key)| Some((Timestamp(time.parse().ok()?), SessionKey(key.parse().ok()?))))
+        .and_then(|(time, key)| {
+            Some(SessionCursor {
+                updated_at: Timestamp(time.parse().ok()?),
+                key: SessionKey(key.parse().ok()?),
+            })
+        })
         .ok_or_else(|| {
             EngineError::InvalidMessage("cursor must be the nextCursor of the page before.".to_owned())
         })

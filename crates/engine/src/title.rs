@@ -14,7 +14,7 @@ use protocol::{
     wire::chat::{DataChunk, DataKind, write_unnumbered},
 };
 use serde_json::json;
-use store::{RunStatus, SessionRecord};
+use store::{LastRun, RunStatus, SessionRecord};
 
 use crate::{
     Engine, EngineError, Following, SendKind, SendRequest,
@@ -103,7 +103,7 @@ async fn write(
     only_untitled: bool,
 ) -> Result<Option<String>, EngineError> {
     let record = parts.store.session(&name.0, &name.1).await?.ok_or(EngineError::SessionNotFound)?;
-    let waits = matches!(record.last_run, Some((_, RunStatus::Parked)));
+    let waits = matches!(record.last_run, Some(LastRun { status: RunStatus::Parked, .. }));
     if only_untitled && (record.is_titled || waits) {
         return Ok(None);
     }

@@ -15,9 +15,10 @@ pub mod usage;
 pub use access::{NewSignIn, NewToken, OwnerToken, SignInRecord, SignIns, TokenRecord, Tokens};
 pub use durability::{Durability, make_private_folder, sync_folder};
 pub use record::{
-    Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, FrameStatus, MessageRecord,
-    PendingInteraction, PrefaceRecord, QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus,
-    SessionKey, SessionPage, SessionRecord, SessionTarget,
+    ActiveRun, Append, ArtifactCursor, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, FrameStatus,
+    LastRun, MessageRecord, PendingInteraction, PrefaceRecord, QueuedMessage, RecoveryAttempt, RecoveryStage,
+    RunRecord, RunStatus, SessionCursor, SessionInteraction, SessionKey, SessionPage, SessionRecord,
+    SessionTarget, SubAgentChat,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::{

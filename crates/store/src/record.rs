@@ -1,8 +1,8 @@
 //! Records: what callers read from the tables and append to the log.
 
 use protocol::{
-    AgentId, ArtifactInfo, Grant, MessageId, MessageRef, RunEnd, RunId, RunOptions, Seq, SessionId,
-    Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
+    AgentId, ArtifactId, ArtifactInfo, Grant, MessageId, MessageRef, RunEnd, RunId, RunOptions, Seq,
+    SessionId, Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
     wire::agents::AgentFields,
 };
 
@@ -28,8 +28,7 @@ pub struct SessionRecord {
     pub active_leaf: Option<MessageRef>,
     /// No event was ever sent with a higher number; see [`Append::high_water`].
     pub high_water: Seq,
-    /// The message and the status of the newest run.
-    pub last_run: Option<(MessageId, RunStatus)>,
+    pub last_run: Option<LastRun>,
     /// How many messages are queued behind the active run.
     pub queued: u32,
     pub preface: Option<PrefaceRecord>,
@@ -40,6 +39,21 @@ pub struct SessionRecord {
     pub grants: Vec<Grant>,
 }
 
+/// The newest run of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastRun {
+    /// The message that the run writes.
+    pub message: MessageId,
+    pub status: RunStatus,
+}
+
+impl SessionRecord {
+    /// The cursor of a page of sessions that starts after this one.
+    pub fn cursor(&self) -> SessionCursor {
+        SessionCursor { updated_at: self.updated_at, key: self.key }
+    }
+}
+
 /// The part of the system prompt that belongs to the session, as it was first sent to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrefaceRecord {
@@ -47,11 +61,25 @@ pub struct PrefaceRecord {
     pub text: String,
 }
 
+/// The last session of a page; the next page starts after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SessionCursor {
+    pub updated_at: Timestamp,
+    pub key: SessionKey,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionPage {
     pub sessions: Vec<SessionRecord>,
     /// Whether more sessions follow.
     pub more: bool,
+}
+
+/// A question, and the session it was asked in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionInteraction {
+    pub session: SessionId,
+    pub interaction: Interaction,
 }
 
 /// A question that nobody has answered, and the session it was asked in.
@@ -104,9 +132,17 @@ impl QueuedMessage {
     }
 }
 
+/// The last artifact of a page; the next page starts after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactCursor {
+    pub created_at: Timestamp,
+    pub id: ArtifactId,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArtifactPage {
     pub artifacts: Vec<ArtifactInfo>,
+    /// Whether more artifacts follow.
     pub more: bool,
 }
 
@@ -131,6 +167,13 @@ pub struct RunRecord {
     /// The number of the newest `RunResumed` that followed a pause or an end; 0 if there is none.
     pub last_resume: Seq,
     pub options: RunOptions,
+}
+
+/// An active run, and its session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActiveRun {
+    pub session: SessionKey,
+    pub run: RunRecord,
 }
 
 /// How often in a row the process ended unexpectedly while a run was active, and how far its recovery had got the last
@@ -171,6 +214,14 @@ pub struct FrameRecord {
     pub opened_at: Timestamp,
     /// The message as JSON, once the frame was parked or closed.
     pub body: Option<String>,
+}
+
+/// The chat under which clients follow a sub-agent: the session it belongs to, and its frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubAgentChat {
+    pub session: SessionId,
+    pub key: SessionKey,
+    pub frame: FrameRecord,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,9 @@ use protocol::{
 use crate::{
     access::{SignIns, Tokens},
     record::{
-        Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, MessageRecord, PendingInteraction,
-        QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, SessionKey, SessionPage, SessionRecord,
+        ActiveRun, Append, ArtifactCursor, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord,
+        MessageRecord, PendingInteraction, QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord,
+        SessionCursor, SessionInteraction, SessionKey, SessionPage, SessionRecord, SubAgentChat,
     },
     usage::{UsageQuery, UsageSum},
 };
@@ -103,7 +104,7 @@ pub trait Sessions {
     async fn sessions(
         &self,
         workspace: &WorkspaceId,
-        before: Option<(Timestamp, SessionKey)>,
+        before: Option<SessionCursor>,
         limit: u32,
     ) -> Result<SessionPage, StoreError>;
 
@@ -203,7 +204,7 @@ pub trait Runs {
     ) -> Result<Option<RunRecord>, StoreError>;
 
     /// Lists the active runs. At the start these are the runs that the last process left, which recovery resumes.
-    async fn active_runs(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError>;
+    async fn active_runs(&self) -> Result<Vec<ActiveRun>, StoreError>;
 }
 
 /// What recovery must know about crashes of earlier processes. A *unit* is what recovery resumes in a session: the active
@@ -251,7 +252,7 @@ pub trait Frames {
         &self,
         workspace: &WorkspaceId,
         chat: &SessionId,
-    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError>;
+    ) -> Result<Option<SubAgentChat>, StoreError>;
 }
 
 #[async_trait]
@@ -260,7 +261,7 @@ pub trait Interactions {
         &self,
         workspace: &WorkspaceId,
         id: &ApprovalId,
-    ) -> Result<Option<(SessionId, Interaction)>, StoreError>;
+    ) -> Result<Option<SessionInteraction>, StoreError>;
 
     /// Lists all questions of the run that writes this message and of its sub-agents, in the order in which they were
     /// asked.
@@ -308,7 +309,7 @@ pub trait Artifacts {
         &self,
         workspace: &WorkspaceId,
         session: Option<SessionKey>,
-        before: Option<(Timestamp, ArtifactId)>,
+        before: Option<ArtifactCursor>,
         limit: u32,
     ) -> Result<ArtifactPage, StoreError>;
 }

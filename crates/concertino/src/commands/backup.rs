@@ -156,7 +156,7 @@ fn fill(source: &Path, target: &Path) -> Result<Manifest> {
         let files = store::artifact_files(&copy).unwrap_or_default();
         let mut missing = Vec::new();
         for (done, file) in files.iter().enumerate() {
-            said.tell(BackupProgress::Files(done as u64, files.len() as u64));
+            said.tell(BackupProgress::Files { done: done as u64, total: files.len() as u64 });
             let to = target.join(ARTIFACTS).join(file);
             if to.is_file() {
                 continue;
@@ -303,9 +303,11 @@ impl Teller {
         }
         self.next = Instant::now() + Duration::from_secs(1);
         match progress {
-            BackupProgress::Copying(done, all) => eprintln!("copying the database: {done} of {all} pages"),
-            BackupProgress::Files(done, all) => eprintln!("copying files: {done} of {all}"),
-            BackupProgress::Verifying(done, all) => eprintln!("verifying: {done} of {all} chats"),
+            BackupProgress::Copying { done, total } => {
+                eprintln!("copying the database: {done} of {total} pages")
+            }
+            BackupProgress::Files { done, total } => eprintln!("copying files: {done} of {total}"),
+            BackupProgress::Verifying { done, total } => eprintln!("verifying: {done} of {total} chats"),
         }
     }
 }

@@ -8,7 +8,7 @@ use protocol::{
     project::chat::{Reading, View},
 };
 use serde_json::{Map, Value, json};
-use store::{PrefaceRecord, RunRecord, RunStatus, SessionRecord, SessionTarget};
+use store::{LastRun, PrefaceRecord, RunRecord, RunStatus, SessionRecord, SessionTarget};
 use tokio::sync::mpsc;
 
 use super::{
@@ -360,9 +360,13 @@ impl Actor {
     /// A question that waits is moot: its calls are denied and the run ends.
     pub(super) async fn withdraw(&self, record: &SessionRecord, end: RunEnd) -> Result<bool, EngineError> {
         let (id, waits) = match &record.last_run {
-            Some((id, RunStatus::Parked)) => (id, true),
+            Some(LastRun { message: id, status: RunStatus::Parked }) => (id, true),
             // Left behind by a store that failed: nothing runs, and a stop ends it.
-            Some((id, RunStatus::Running)) if self.live.is_none() && end == RunEnd::Cancelled => (id, false),
+            Some(LastRun { message: id, status: RunStatus::Running })
+                if self.live.is_none() && end == RunEnd::Cancelled =>
+            {
+                (id, false)
+            }
             _ => return Ok(false),
         };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(false) };

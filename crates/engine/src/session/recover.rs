@@ -14,7 +14,9 @@ use protocol::{
     planted::Unread,
 };
 use serde_json::Map;
-use store::{QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus, SessionKey, SessionRecord};
+use store::{
+    LastRun, QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus, SessionKey, SessionRecord,
+};
 use tokio::{sync::OwnedSemaphorePermit, time::sleep};
 
 use super::{
@@ -58,7 +60,7 @@ impl Actor {
             return Ok(());
         }
         let Some(record) = self.record().await? else { return Ok(()) };
-        let Some((unit, RunStatus::Running)) = &record.last_run else {
+        let Some(LastRun { message: unit, status: RunStatus::Running }) = &record.last_run else {
             return if record.queued > 0 && !self.queue.backlog {
                 self.recover_queue(record).await
             } else {

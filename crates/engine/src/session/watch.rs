@@ -13,6 +13,8 @@ use super::{
     log::SessionLog,
     subscribe::Viewer,
 };
+use store::LastRun;
+
 use crate::EngineError;
 
 impl Actor {
@@ -46,7 +48,7 @@ impl Actor {
     /// The rest of an answer that ended, or paused, while the client was away.
     async fn watch_ended(&self, after: Seq) -> Result<Option<Viewer>, EngineError> {
         let Some(record) = self.record().await? else { return Ok(None) };
-        let Some((id, _)) = &record.last_run else { return Ok(None) };
+        let Some(LastRun { message: id, .. }) = &record.last_run else { return Ok(None) };
         let Some(run) = self.parts.store.run_of_message(record.key, id).await? else { return Ok(None) };
         let in_run = (run.first_seq..record.high_water).contains(&after);
         if !in_run || !self.parts.store.is_stored(record.key, after).await? {

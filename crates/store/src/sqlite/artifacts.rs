@@ -9,7 +9,7 @@ use protocol::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{SqliteStore, apply::TableWriter, signed, unsigned};
-use crate::{ArtifactPage, Artifacts, SessionKey, StoreError};
+use crate::{ArtifactCursor, ArtifactPage, Artifacts, SessionKey, StoreError};
 
 const COLUMNS: &str = "a.id, a.name, a.media_type, a.bytes, a.tool_call, s.id, a.message, a.created_at";
 const TABLES: &str = "artifacts a JOIN sessions s ON s.key = a.session";
@@ -78,7 +78,7 @@ impl Artifacts for SqliteStore {
         &self,
         workspace: &WorkspaceId,
         session: Option<SessionKey>,
-        before: Option<(Timestamp, ArtifactId)>,
+        before: Option<ArtifactCursor>,
         limit: u32,
     ) -> Result<ArtifactPage, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
@@ -89,7 +89,7 @@ impl Artifacts for SqliteStore {
                     None => ("a.workspace", &workspace.as_str()),
                 };
                 let (time, id) = match &before {
-                    Some((time, id)) => (time.0, id.as_str()),
+                    Some(ArtifactCursor { created_at, id }) => (created_at.0, id.as_str()),
                     None => (i64::MAX, ""),
                 };
                 let mut statement = connection.prepare_cached(&format!(

@@ -26,12 +26,12 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How far a backup or a verification has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackupProgress {
-    /// Pages of the database, of how many.
-    Copying(u64, u64),
-    /// Files of artifacts, of how many.
-    Files(u64, u64),
-    /// Sessions, of how many.
-    Verifying(u64, u64),
+    /// Copying pages of the database.
+    Copying { done: u64, total: u64 },
+    /// Copying files of artifacts.
+    Files { done: u64, total: u64 },
+    /// Verifying sessions.
+    Verifying { done: u64, total: u64 },
 }
 
 /// Copies the database to a new file, as of one moment, and compares every session of the copy with the source. Damage is
@@ -52,11 +52,9 @@ pub fn copy_database(
         loop {
             let step = copy.step(PAGES_PER_STEP)?;
             let pages = copy.progress();
-            let all = u64::try_from(pages.pagecount).unwrap_or(0);
-            progress(BackupProgress::Copying(
-                all - u64::try_from(pages.remaining).unwrap_or(0).min(all),
-                all,
-            ));
+            let total = u64::try_from(pages.pagecount).unwrap_or(0);
+            let done = total - u64::try_from(pages.remaining).unwrap_or(0).min(total);
+            progress(BackupProgress::Copying { done, total });
             match step {
                 StepResult::Done => break,
                 StepResult::Busy | StepResult::Locked => std::thread::sleep(Duration::from_millis(20)),
@@ -66,7 +64,9 @@ pub fn copy_database(
     }
     // Without a write-ahead log the copy is a single file.
     let single_file: Result<String, _> = to.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0));
-    let mut verified = verify(&to, |done, all| progress(BackupProgress::Verifying(done as u64, all as u64)))?;
+    let mut verified = verify(&to, |done, total| {
+        progress(BackupProgress::Verifying { done: done as u64, total: total as u64 });
+    })?;
     if let Err(error) = single_file {
         verified.problems.push(error.to_string());
     }
@@ -102,7 +102,9 @@ pub fn verify_database(
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.execute_batch("BEGIN")?;
-    verify(&connection, |done, all| progress(BackupProgress::Verifying(done as u64, all as u64)))
+    verify(&connection, |done, total| {
+        progress(BackupProgress::Verifying { done: done as u64, total: total as u64 });
+    })
 }
 
 /// Lists the files that a database refers to, as paths below the folder of artifacts.

@@ -10,7 +10,7 @@ use super::{
     SqliteStore, apply::TableWriter, checksum, damage::DamageReport, planted::SessionRead, salvage, signed,
     unsigned,
 };
-use crate::{FrameRecord, FrameStatus, Frames, SessionKey, StoreError};
+use crate::{FrameRecord, FrameStatus, Frames, SessionKey, StoreError, SubAgentChat};
 
 const COLUMNS: &str = "f.message, f.parent, f.call, f.root, f.chat, f.task, f.status, f.first_seq, f.last_resume, \
      f.opened_at, f.body, f.session, f.crc";
@@ -21,7 +21,7 @@ impl Frames for SqliteStore {
         &self,
         workspace: &WorkspaceId,
         chat: &SessionId,
-    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError> {
+    ) -> Result<Option<SubAgentChat>, StoreError> {
         let (workspace, chat, damage) = (workspace.clone(), chat.clone(), Arc::clone(&self.damage));
         let found = self.look_up(move |connection| {
             connection
@@ -36,7 +36,7 @@ impl Frames for SqliteStore {
                     Ok(record(connection, &damage, row).map(|frame| SessionRead {
                         key,
                         has_pending_history,
-                        value: (session, key, frame),
+                        value: SubAgentChat { session, key, frame },
                     }))
                 })
                 .optional()?

@@ -11,7 +11,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
 use super::{SqliteStore, apply::TableWriter, json, parse, signed};
-use crate::{Interactions, SessionKey, StoreError};
+use crate::{Interactions, SessionInteraction, SessionKey, StoreError};
 
 pub(super) const COLUMNS: &str = "i.id, i.run, i.message, i.tool_call, i.tool, i.input, i.status, i.reason, i.asked_at, i.answered_at, i.edited";
 
@@ -21,7 +21,7 @@ impl Interactions for SqliteStore {
         &self,
         workspace: &WorkspaceId,
         id: &ApprovalId,
-    ) -> Result<Option<(SessionId, Interaction)>, StoreError> {
+    ) -> Result<Option<SessionInteraction>, StoreError> {
         let (workspace, id) = (workspace.clone(), id.clone());
         self.look_up(move |connection| {
             connection
@@ -31,7 +31,7 @@ impl Interactions for SqliteStore {
                 ))?
                 .query_row(params![id.as_str(), workspace.as_str()], |row| {
                     let session = SessionId::new(row.get::<_, String>(11)?);
-                    Ok(interaction(row).map(|interaction| (session, interaction)))
+                    Ok(interaction(row).map(|interaction| SessionInteraction { session, interaction }))
                 })
                 .optional()?
                 .transpose()

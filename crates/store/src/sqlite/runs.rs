@@ -7,10 +7,9 @@ use protocol::{MessageId, MessageRef, RunEnd, RunId, RunOptions};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{SqliteStore, apply::TableWriter, json, parse, planted::SessionRead, signed, unsigned};
-use crate::{RunRecord, RunStatus, Runs, SessionKey, StoreError};
+use crate::{ActiveRun, RunRecord, RunStatus, Runs, SessionKey, StoreError};
 
-const COLUMNS: &str =
-    "r.session, r.id, r.message, m.id, m.revision, r.status, r.first_seq, r.last_resume, r.options";
+const COLUMNS: &str = "r.id, r.message, m.id, m.revision, r.status, r.first_seq, r.last_resume, r.options";
 const TABLES: &str = "runs r JOIN messages m ON m.node = r.answers";
 
 #[async_trait]
@@ -60,18 +59,18 @@ impl Runs for SqliteStore {
         .await
     }
 
-    async fn active_runs(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
+    async fn active_runs(&self) -> Result<Vec<ActiveRun>, StoreError> {
         let damage = Arc::clone(&self.damage);
         let found = self
             .readers
             .read(move |connection| {
                 // CROSS JOIN fixes the order: the index that lists sessions tells which have an active run.
                 let mut statement = connection.prepare_cached(&format!(
-                    "SELECT {COLUMNS}, s.planted IS NOT NULL FROM sessions s CROSS JOIN runs r CROSS JOIN messages m
+                    "SELECT {COLUMNS}, r.session, s.planted IS NOT NULL FROM sessions s CROSS JOIN runs r CROSS JOIN messages m
                      WHERE s.running AND r.session = s.key AND r.status = 'running' AND m.node = r.answers
                      ORDER BY r.started_at"
                 ))?;
-                let rows = statement.query_map([], |row| Ok(running(row)))?;
+                let rows = statement.query_map([], |row| Ok(active_run(row)))?;
                 Ok(damage.readable("active runs", rows)?.rows)
             })
             .await?;
@@ -92,25 +91,24 @@ fn of_message(
         .query_row(params![key.0, message], |row| Ok(run(row)))
         .optional()?
         .transpose()
-        .map(|found| found.map(|(_, run)| run))
 }
 
-fn running(row: &Row<'_>) -> Result<SessionRead<(SessionKey, RunRecord)>, StoreError> {
-    let (key, run) = run(row)?;
-    Ok(SessionRead { key, has_pending_history: row.get(9)?, value: (key, run) })
+fn active_run(row: &Row<'_>) -> Result<SessionRead<ActiveRun>, StoreError> {
+    let key = SessionKey(row.get(8)?);
+    let value = ActiveRun { session: key, run: run(row)? };
+    Ok(SessionRead { key, has_pending_history: row.get(9)?, value })
 }
 
-fn run(row: &Row<'_>) -> Result<(SessionKey, RunRecord), StoreError> {
-    let run = RunRecord {
-        id: RunId::new(row.get::<_, String>(1)?),
-        message: MessageId::new(row.get::<_, String>(2)?),
-        answers: MessageRef { id: MessageId::new(row.get::<_, String>(3)?), revision: row.get(4)? },
-        status: status(&row.get::<_, String>(5)?)?,
-        first_seq: unsigned(row.get(6)?),
-        last_resume: unsigned(row.get(7)?),
-        options: parse(&row.get::<_, String>(8)?)?,
-    };
-    Ok((SessionKey(row.get(0)?), run))
+fn run(row: &Row<'_>) -> Result<RunRecord, StoreError> {
+    Ok(RunRecord {
+        id: RunId::new(row.get::<_, String>(0)?),
+        message: MessageId::new(row.get::<_, String>(1)?),
+        answers: MessageRef { id: MessageId::new(row.get::<_, String>(2)?), revision: row.get(3)? },
+        status: status(&row.get::<_, String>(4)?)?,
+        first_seq: unsigned(row.get(5)?),
+        last_resume: unsigned(row.get(6)?),
+        options: parse(&row.get::<_, String>(7)?)?,
+    })
 }
 
 impl TableWriter<'_> {

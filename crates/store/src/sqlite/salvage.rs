@@ -11,7 +11,7 @@ use super::{
     planted::SessionRead,
     sessions,
 };
-use crate::{MessageRecord, SessionKey, SessionRecord, StoreError};
+use crate::{MessageRecord, SessionCursor, SessionKey, SessionRecord, StoreError};
 
 const UNREADABLE: &str =
     "This message is damaged in the database and cannot be read. Restore a backup to get it back.";
@@ -163,7 +163,7 @@ pub(super) fn sessions(
     connection: &Connection,
     damage: &DamageReport,
     workspace: &str,
-    before: (i64, i64),
+    before: SessionCursor,
     limit: usize,
 ) -> Vec<SessionRead<SessionRecord>> {
     let mut keys = numbers(
@@ -189,10 +189,10 @@ pub(super) fn sessions(
             }
         })
         .filter(|SessionRead { value: record, .. }| {
-            record.workspace.as_str() == workspace && (record.updated_at.0, record.key.0) < before
+            record.workspace.as_str() == workspace && record.cursor() < before
         })
         .collect();
-    found.sort_by_key(|session| std::cmp::Reverse((session.value.updated_at, session.key)));
+    found.sort_by_key(|session| std::cmp::Reverse(session.value.cursor()));
     found.truncate(limit);
     found
 }

@@ -10,7 +10,9 @@ use super::{
     SqliteStore, apply::TableWriter, artifacts, chain, damage::ReadableRows, json, message_rows::node, parse,
     planted::SessionRead, runs::status, salvage, unsigned,
 };
-use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
+use crate::{
+    LastRun, PrefaceRecord, SessionCursor, SessionKey, SessionPage, SessionRecord, Sessions, StoreError,
+};
 
 pub(super) const COLUMNS: &str =
     "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
@@ -19,6 +21,10 @@ pub(super) const COLUMNS: &str =
     s.grants, s.leaf";
 pub(super) const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
+
+/// Comes before every session of a list.
+pub(super) const FIRST_PAGE: SessionCursor =
+    SessionCursor { updated_at: Timestamp(i64::MAX), key: SessionKey(i64::MAX) };
 
 #[async_trait]
 impl Sessions for SqliteStore {
@@ -54,27 +60,26 @@ impl Sessions for SqliteStore {
     async fn sessions(
         &self,
         workspace: &WorkspaceId,
-        before: Option<(Timestamp, SessionKey)>,
+        before: Option<SessionCursor>,
         limit: u32,
     ) -> Result<SessionPage, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         let found = self
             .readers
             .read(move |connection| {
-                let (time, key) = before.map_or((i64::MAX, i64::MAX), |(time, key)| (time.0, key.0));
+                let before = before.unwrap_or(FIRST_PAGE);
                 let mut statement = connection.prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM {TABLES}
                      WHERE s.workspace = ?1 AND (s.updated_at, s.key) < (?2, ?3)
                      ORDER BY s.updated_at DESC, s.key DESC LIMIT ?4"
                 ))?;
-                let rows = statement
-                    .query_map(params![workspace.as_str(), time, key, i64::from(limit) + 1], |row| {
-                        Ok(session(row))
-                    })?;
+                let rows = statement.query_map(
+                    params![workspace.as_str(), before.updated_at.0, before.key.0, i64::from(limit) + 1],
+                    |row| Ok(session(row)),
+                )?;
                 let ReadableRows { rows: mut sessions, is_complete } =
                     damage.readable("the list of chats", rows)?;
                 if !is_complete {
-                    let before = (time, key);
                     sessions = salvage::sessions(
                         connection,
                         &damage,
@@ -237,7 +242,7 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRead<SessionRecord>, Store
         high_water: unsigned(row.get(9)?),
         queued: row.get(13)?,
         last_run: match last_run.zip(run_status) {
-            Some((id, name)) => Some((MessageId::new(id), status(&name)?)),
+            Some((id, name)) => Some(LastRun { message: MessageId::new(id), status: status(&name)? }),
             None => None,
         },
         preface: preface.zip(preface_agent).map(|(text, agent)| PrefaceRecord { agent, text }),

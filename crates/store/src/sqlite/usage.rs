@@ -7,7 +7,8 @@ use protocol::{Cost, MessageId, RunId, SessionId, Usage};
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    SqliteStore, apply::TableWriter, damage::DamageReport, planted::SessionRead, salvage, signed, unsigned,
+    SqliteStore, apply::TableWriter, damage::DamageReport, planted::SessionRead, salvage,
+    sessions::FIRST_PAGE, signed, unsigned,
 };
 use crate::{StoreError, UsageBy, UsageQuery, UsageReports, UsageSum};
 
@@ -106,9 +107,8 @@ fn chat_by_chat(
 ) -> Result<Vec<UsageSum>, StoreError> {
     let limit = query.limit as usize;
     let mut all: Vec<UsageSum> = Vec::new();
-    let before = (i64::MAX, i64::MAX);
     for SessionRead { value: chat, .. } in
-        salvage::sessions(connection, damage, query.workspace.as_str(), before, usize::MAX)
+        salvage::sessions(connection, damage, query.workspace.as_str(), FIRST_PAGE, usize::MAX)
     {
         query.session = Some(chat.id);
         match sums(connection, &query) {

@@ -7,7 +7,10 @@ use protocol::{
     Timestamp, WorkspaceId, interaction::InteractionStatus,
 };
 use serde_json::json;
-use store::{NewToken, RunStatus, SessionKey, SessionRecord, Store, StoreError, UsageBy};
+use store::{
+    ActiveRun, LastRun, NewToken, RunStatus, SessionInteraction, SessionKey, SessionRecord, Store,
+    StoreError, UsageBy,
+};
 use tokio::task::JoinSet;
 
 use crate::{Place, script::*, usage::usage};
@@ -23,6 +26,10 @@ async fn record(store: &Arc<dyn Store>, key: SessionKey) -> SessionRecord {
 async fn branch_ids(store: &Arc<dyn Store>, key: SessionKey, leaf: &MessageRef) -> Vec<String> {
     let branch = store.branch(key, leaf, u32::MAX).await.unwrap();
     branch.iter().map(|message| format!("{}.{}", message.reference.id, message.reference.revision)).collect()
+}
+
+fn last_run(message: &str, status: RunStatus) -> Option<LastRun> {
+    Some(LastRun { message: id(message), status })
 }
 
 fn is_conflict<T: std::fmt::Debug>(result: Result<T, StoreError>) {
@@ -197,7 +204,7 @@ pub async fn a_long_planted_history_is_whole_after_another_start(place: &Place) 
         script.append(vec![started("m", first("u")), opened("m")]).await;
         let store = place.open();
         let key = match read {
-            0 => store.active_runs().await.unwrap()[0].0,
+            0 => store.active_runs().await.unwrap()[0].session,
             1 => store.sessions(&workspace(), None, 1).await.unwrap().sessions[0].key,
             2 => store.search_sessions(&workspace(), "version", 1).await.unwrap()[0].key,
             _ => store.session(&workspace(), &SessionId::new("s")).await.unwrap().unwrap().key,
@@ -233,13 +240,13 @@ pub async fn a_run_is_running_parked_running_and_ended(place: &Place) {
     );
     assert_eq!((run.status, run.first_seq, run.last_resume), (RunStatus::Running, 2, 0));
     assert_eq!(run.options.timezone.as_deref(), Some("Europe/Berlin"));
-    assert_eq!(store.active_runs().await.unwrap(), [(key, run.clone())]);
+    assert_eq!(store.active_runs().await.unwrap(), [ActiveRun { session: key, run: run.clone() }]);
     assert_eq!(store.run_answering(key, &first("u")).await.unwrap(), Some(run));
     assert_eq!(store.run_of_message(key, &id("u")).await.unwrap(), None);
-    assert_eq!(record(&store, key).await.last_run, Some((id("m"), RunStatus::Running)));
+    assert_eq!(record(&store, key).await.last_run, last_run("m", RunStatus::Running));
 
     script.append_with(vec![parked("m")], vec![assistant("m", "may I?")]).await;
-    assert_eq!(record(&store, key).await.last_run, Some((id("m"), RunStatus::Parked)));
+    assert_eq!(record(&store, key).await.last_run, last_run("m", RunStatus::Parked));
     assert_eq!(store.active_runs().await.unwrap(), []);
 
     script.append(vec![resumed("m")]).await;
@@ -249,7 +256,7 @@ pub async fn a_run_is_running_parked_running_and_ended(place: &Place) {
     for end in [RunEnd::Finished, RunEnd::Cancelled, RunEnd::Failed, RunEnd::Withdrawn] {
         let events = vec![closed("m"), ended("m", end)];
         script.append_with(events, vec![assistant("m", "done")]).await;
-        assert_eq!(record(&store, key).await.last_run, Some((id("m"), RunStatus::Ended(end))));
+        assert_eq!(record(&store, key).await.last_run, last_run("m", RunStatus::Ended(end)));
         assert_eq!(store.active_runs().await.unwrap(), []);
     }
 }
@@ -277,7 +284,8 @@ pub async fn an_approval_is_asked_and_answered_once(place: &Place) {
     let mut script = Script::new(&store, "s");
     let key = script.ask("u", None, "m").await;
     script.append(vec![asked("m", "p1"), asked("m", "p2"), asked("m", "p3")]).await;
-    let (session, question) = store.interaction(&workspace(), &ApprovalId::new("p1")).await.unwrap().unwrap();
+    let found = store.interaction(&workspace(), &ApprovalId::new("p1")).await.unwrap().unwrap();
+    let SessionInteraction { session, interaction: question } = found;
     assert_eq!(session, SessionId::new("s"));
     assert_eq!((question.run.clone(), question.message.clone()), (run_of("m"), id("m")));
     assert_eq!((question.tool.as_str(), &question.input), ("tool", &json!({ "b": 1, "a": [null, 2.5] })));
@@ -452,7 +460,7 @@ pub async fn sessions_come_in_pages_without_gap_or_repetition(place: &Place) {
         loop {
             let page = store.sessions(&workspace(), before, size).await.unwrap();
             assert!(page.sessions.len() <= size as usize);
-            before = page.sessions.last().map(|last| (last.updated_at, last.key));
+            before = page.sessions.last().map(SessionRecord::cursor);
             all.extend(page.sessions.into_iter().map(|session| session.id.to_string()));
             if !page.more {
                 break;

@@ -6,7 +6,7 @@ use protocol::{
     ApprovalId, Artifact, ArtifactId, Grant, LogEntry, MessageRef, QueueExit, RunOptions, SessionEvent,
     SessionId, Timestamp, ToolCallId, WorkspaceId,
 };
-use store::{Append, Row, SessionTarget, Store, StoreError};
+use store::{Append, ArtifactCursor, Row, SessionTarget, Store, StoreError};
 
 use crate::{Place, script::*};
 
@@ -86,7 +86,10 @@ pub async fn files_are_listed_by_session_and_workspace_and_go_with_their_session
     loop {
         let page = store.artifacts(&workspace(), None, before, 2).await.unwrap();
         pages.push(page.artifacts.iter().map(|info| info.artifact.id.to_string()).collect::<Vec<_>>());
-        before = page.artifacts.last().map(|last| (last.created_at, last.artifact.id.clone()));
+        before = page
+            .artifacts
+            .last()
+            .map(|last| ArtifactCursor { created_at: last.created_at, id: last.artifact.id.clone() });
         if !page.more {
             break;
         }

@@ -9,11 +9,12 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{
-    Append, ArtifactPage, Artifacts, BranchPoint, DefinitionRecord, Definitions, FrameRecord, Frames, Health,
-    Interactions, Log, MessageRecord, Messages, NewSignIn, NewToken, OwnerToken, PendingInteraction, Queue,
-    QueuedMessage, Recovery, RecoveryAttempt, RecoveryStage, RunRecord, Runs, SessionIndex, SessionKey,
-    SessionPage, SessionRecord, Sessions, SignInRecord, SignIns, Store, StoreError, StoreHealth, TokenRecord,
-    Tokens, UsageQuery, UsageReports, UsageSum,
+    ActiveRun, Append, ArtifactCursor, ArtifactPage, Artifacts, BranchPoint, DefinitionRecord, Definitions,
+    FrameRecord, Frames, Health, Interactions, Log, MessageRecord, Messages, NewSignIn, NewToken, OwnerToken,
+    PendingInteraction, Queue, QueuedMessage, Recovery, RecoveryAttempt, RecoveryStage, RunRecord, Runs,
+    SessionCursor, SessionIndex, SessionInteraction, SessionKey, SessionPage, SessionRecord, Sessions,
+    SignInRecord, SignIns, Store, StoreError, StoreHealth, SubAgentChat, TokenRecord, Tokens, UsageQuery,
+    UsageReports, UsageSum,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -66,7 +67,7 @@ impl Sessions for FaultyStore {
     async fn sessions(
         &self,
         workspace: &WorkspaceId,
-        before: Option<(Timestamp, SessionKey)>,
+        before: Option<SessionCursor>,
         limit: u32,
     ) -> Result<SessionPage, StoreError> {
         self.call(Method::Sessions, self.inner.sessions(workspace, before, limit)).await
@@ -181,7 +182,7 @@ impl Runs for FaultyStore {
         self.call(Method::RunAnswering, self.inner.run_answering(key, user)).await
     }
 
-    async fn active_runs(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
+    async fn active_runs(&self) -> Result<Vec<ActiveRun>, StoreError> {
         self.call(Method::ActiveRuns, self.inner.active_runs()).await
     }
 }
@@ -232,7 +233,7 @@ impl Frames for FaultyStore {
         &self,
         workspace: &WorkspaceId,
         chat: &SessionId,
-    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError> {
+    ) -> Result<Option<SubAgentChat>, StoreError> {
         self.call(Method::FrameOfChat, self.inner.frame_of_chat(workspace, chat)).await
     }
 }
@@ -243,7 +244,7 @@ impl Interactions for FaultyStore {
         &self,
         workspace: &WorkspaceId,
         id: &ApprovalId,
-    ) -> Result<Option<(SessionId, Interaction)>, StoreError> {
+    ) -> Result<Option<SessionInteraction>, StoreError> {
         self.call(Method::Interaction, self.inner.interaction(workspace, id)).await
     }
 
@@ -298,7 +299,7 @@ impl Artifacts for FaultyStore {
         &self,
         workspace: &WorkspaceId,
         session: Option<SessionKey>,
-        before: Option<(Timestamp, ArtifactId)>,
+        before: Option<ArtifactCursor>,
         limit: u32,
     ) -> Result<ArtifactPage, StoreError> {
         self.call(Method::Artifacts, self.inner.artifacts(workspace, session, before, limit)).await
