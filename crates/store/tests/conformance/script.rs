@@ -1,4 +1,4 @@
-//! Writes a session as the engine does: events get their numbers, neighbouring deltas share a row.
+//! Writes a session as the engine does: events are numbered, and consecutive deltas share a row.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Script {
         self.try_append(events, messages).await.unwrap()
     }
 
-    /// Appends; a failure takes the numbers back.
+    /// Appends events. After a failure their numbers are used again.
     pub async fn try_append(
         &mut self,
         events: Vec<SessionEvent>,
@@ -84,13 +84,13 @@ impl Script {
         self.append(vec![accepted, started(answer, MessageRef::first(id(user))), opened(answer)]).await
     }
 
-    /// The run ends with an answer.
+    /// Ends the run with an answer.
     pub async fn finish(&mut self, answer: &str, text: &str) {
         let events = vec![closed(answer), ended(answer, RunEnd::Finished)];
         self.append_with(events, vec![assistant(answer, text)]).await;
     }
 
-    /// A question and its whole answer.
+    /// A user's message and its complete answer.
     pub async fn turn(&mut self, user: &str, parent: Option<MessageRef>, answer: &str) {
         self.ask(user, parent, answer).await;
         self.finish(answer, "done").await;
@@ -184,7 +184,7 @@ pub fn answered(message: &str, approval: &str, approved: bool, withdrawn: bool) 
     }
 }
 
-/// Neighbouring deltas of one target as one entry: how they were cut into rows does not matter to a reader.
+/// Joins consecutive deltas of one target: readers do not depend on how deltas were split into rows.
 pub fn joined(entries: impl IntoIterator<Item = LogEntry>) -> Vec<(Seq, SessionEvent)> {
     let mut out: Vec<(Seq, SessionEvent)> = Vec::new();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! The cases, each over any backend.
+//! Cases about the log, the tables that are derived from it, sessions and workspaces.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use store::{
 };
 use tokio::task::JoinSet;
 
-use crate::{Place, script::*, usage::usage};
+use crate::{StoreLocation, script::*, usage::usage};
 
 fn workspace() -> WorkspaceId {
     WorkspaceId::default_workspace()
@@ -38,8 +38,8 @@ fn is_conflict<T: std::fmt::Debug>(result: Result<T, StoreError>) {
 
 // --- the log
 
-pub async fn the_log_is_read_from_every_cursor(place: &Place) {
-    let store = place.open();
+pub async fn the_log_is_read_from_every_cursor(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     script.ask("u", None, "m").await;
     let segment = |opens: bool, segment| {
@@ -65,8 +65,8 @@ pub async fn the_log_is_read_from_every_cursor(place: &Place) {
     }
 }
 
-pub async fn a_read_is_bounded_and_never_empty_while_there_is_more(place: &Place) {
-    let store = place.open();
+pub async fn a_read_is_bounded_and_never_empty_while_there_is_more(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     script.ask("u", None, "m").await;
     for number in 0..50 {
@@ -88,8 +88,8 @@ pub async fn a_read_is_bounded_and_never_empty_while_there_is_more(place: &Place
     assert_eq!(joined(all), joined(script.written.clone()));
 }
 
-pub async fn numbers_in_a_hole_were_never_stored(place: &Place) {
-    let store = place.open();
+pub async fn numbers_in_a_hole_were_never_stored(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     script.ask("u", None, "m").await;
     script.append(vec![delta("m", 0, "a"), delta("m", 0, "b")]).await;
@@ -108,8 +108,8 @@ pub async fn numbers_in_a_hole_were_never_stored(place: &Place) {
     assert_eq!(after_hole[0].seq, script.last);
 }
 
-pub async fn text_of_every_kind_survives(place: &Place) {
-    let store = place.open();
+pub async fn text_of_every_kind_survives(location: &StoreLocation) {
+    let store = location.open();
     let odd = "quote \" back \\ nul \u{0} line\u{2028} bell \u{7} 会话 🦀\r\n{\"type\":\"deltas\"";
     let mut script = Script::new(&store, odd);
     let message = user("ü/'; DROP TABLE messages; --", odd);
@@ -126,8 +126,8 @@ pub async fn text_of_every_kind_survives(place: &Place) {
 
 // --- what each event means to the tables
 
-pub async fn a_user_message_makes_the_session_and_is_its_leaf(place: &Place) {
-    let store = place.open();
+pub async fn a_user_message_makes_the_session_and_is_its_leaf(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let key = script.append(vec![accepted("u", 0, None)]).await;
     let found = store.session(&workspace(), &SessionId::new("s")).await.unwrap().unwrap();
@@ -149,8 +149,8 @@ pub async fn a_user_message_makes_the_session_and_is_its_leaf(place: &Place) {
     assert_eq!((later.created_at, later.updated_at, later.message_count), (AT, Timestamp(2_000), 2));
 }
 
-pub async fn a_planted_history_is_a_branch(place: &Place) {
-    let store = place.open();
+pub async fn a_planted_history_is_a_branch(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let messages = vec![user("a", "1"), assistant("b", "2"), user("c", "3")];
     let events = vec![
@@ -179,8 +179,8 @@ fn long_branch(end: &str) -> Vec<String> {
     (0..700).map(|n| format!("h{n}.0")).chain([end.to_owned()]).collect()
 }
 
-pub async fn a_long_planted_history_is_a_branch_for_every_reader(place: &Place) {
-    let store = place.open();
+pub async fn a_long_planted_history_is_a_branch_for_every_reader(location: &StoreLocation) {
+    let store = location.open();
     let key = long_planted(&store).await.key();
     // Several at once, with the key that the append returned.
     let mut reads = JoinSet::new();
@@ -197,12 +197,12 @@ pub async fn a_long_planted_history_is_a_branch_for_every_reader(place: &Place) 
     assert_eq!(child.parent, Some(first("h699")));
 }
 
-pub async fn a_long_planted_history_is_whole_after_another_start(place: &Place) {
+pub async fn a_long_planted_history_is_whole_after_another_start(location: &StoreLocation) {
     for read in 0..6 {
-        let place = place.another();
-        let mut script = long_planted(&place.open()).await;
+        let location = location.another();
+        let mut script = long_planted(&location.open()).await;
         script.append(vec![started("m", first("u")), opened("m")]).await;
-        let store = place.open();
+        let store = location.open();
         let key = match read {
             0 => store.active_runs().await.unwrap()[0].session,
             1 => store.sessions(&workspace(), None, 1).await.unwrap().sessions[0].key,
@@ -219,8 +219,8 @@ pub async fn a_long_planted_history_is_whole_after_another_start(place: &Place) 
     }
 }
 
-pub async fn a_message_may_follow_a_planted_one_that_nobody_has_read(place: &Place) {
-    let store = place.open();
+pub async fn a_message_may_follow_a_planted_one_that_nobody_has_read(location: &StoreLocation) {
+    let store = location.open();
     let mut script = long_planted(&store).await;
     let key = script.append(vec![accepted("v", 0, Some(first("h699")))]).await;
     assert_eq!(branch_ids(&store, key, &first("v")).await, long_branch("v.0"));
@@ -229,8 +229,8 @@ pub async fn a_message_may_follow_a_planted_one_that_nobody_has_read(place: &Pla
     is_conflict(script.try_append(vec![accepted("w", 0, Some(first("h700")))], vec![]).await);
 }
 
-pub async fn a_run_is_running_parked_running_and_ended(place: &Place) {
-    let store = place.open();
+pub async fn a_run_is_running_parked_running_and_ended(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let key = script.ask("u", None, "m").await;
     let run = store.run_of_message(key, &id("m")).await.unwrap().unwrap();
@@ -261,8 +261,8 @@ pub async fn a_run_is_running_parked_running_and_ended(place: &Place) {
     }
 }
 
-pub async fn the_answer_replaces_itself_when_the_run_goes_on(place: &Place) {
-    let store = place.open();
+pub async fn the_answer_replaces_itself_when_the_run_goes_on(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let key = script.ask("u", None, "m").await;
     assert_eq!(store.message(key, &id("m")).await.unwrap(), None, "not before the run pauses or ends");
@@ -279,8 +279,8 @@ pub async fn the_answer_replaces_itself_when_the_run_goes_on(place: &Place) {
     assert_eq!(branch_ids(&store, key, &first("m")).await, ["u.0", "m.0"]);
 }
 
-pub async fn an_approval_is_asked_and_answered_once(place: &Place) {
-    let store = place.open();
+pub async fn an_approval_is_asked_and_answered_once(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let key = script.ask("u", None, "m").await;
     script.append(vec![asked("m", "p1"), asked("m", "p2"), asked("m", "p3")]).await;
@@ -318,8 +318,8 @@ pub async fn an_approval_is_asked_and_answered_once(place: &Place) {
     is_conflict(script.try_append(vec![asked("m", "p1")], vec![]).await);
 }
 
-pub async fn a_lost_answer_leaves_nothing_behind(place: &Place) {
-    let store = place.open();
+pub async fn a_second_answer_leaves_nothing_behind(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let key = script.ask("u", None, "m").await;
     script.append_with(vec![asked("m", "p"), parked("m")], vec![assistant("m", "?")]).await;
@@ -333,8 +333,8 @@ pub async fn a_lost_answer_leaves_nothing_behind(place: &Place) {
     script.append(vec![resumed("m")]).await;
 }
 
-pub async fn an_append_without_its_message_leaves_nothing_behind(place: &Place) {
-    let store = place.open();
+pub async fn an_append_without_its_message_leaves_nothing_behind(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let key = script.ask("u", None, "m").await;
     let before = record(&store, key).await;
@@ -362,8 +362,8 @@ async fn tree(store: &Arc<dyn Store>) -> Script {
     script
 }
 
-pub async fn retries_and_edits_are_branches(place: &Place) {
-    let store = place.open();
+pub async fn retries_and_edits_are_branches(location: &StoreLocation) {
+    let store = location.open();
     let script = tree(&store).await;
     let key = script.key();
     assert_eq!(record(&store, key).await.active_leaf, Some(first("k")));
@@ -385,8 +385,8 @@ pub async fn retries_and_edits_are_branches(place: &Place) {
     assert_eq!(record(&store, key).await.active_leaf, Some(first("m2")));
 }
 
-pub async fn a_branch_is_read_from_its_leaf_with_a_limit(place: &Place) {
-    let store = place.open();
+pub async fn a_branch_is_read_from_its_leaf_with_a_limit(location: &StoreLocation) {
+    let store = location.open();
     let script = tree(&store).await;
     let ids = |limit| {
         let store = Arc::clone(&store);
@@ -403,8 +403,8 @@ pub async fn a_branch_is_read_from_its_leaf_with_a_limit(place: &Place) {
     assert_eq!(store.branch(script.key(), &first("nowhere"), 9).await.unwrap(), []);
 }
 
-pub async fn a_branch_is_read_after_what_is_known(place: &Place) {
-    let store = place.open();
+pub async fn a_branch_is_read_from_a_known_message_on(location: &StoreLocation) {
+    let store = location.open();
     let script = tree(&store).await;
     let ids = |leaf: &str, stop: Option<MessageRef>| {
         let (store, key, leaf) = (Arc::clone(&store), script.key(), first(leaf));
@@ -420,8 +420,8 @@ pub async fn a_branch_is_read_after_what_is_known(place: &Place) {
     assert_eq!(ids("k", Some(first("u1"))).await, ["u1", "k"], "another version is not the same message");
 }
 
-pub async fn message_ids_are_unique_in_a_session_only(place: &Place) {
-    let store = place.open();
+pub async fn message_ids_are_unique_in_a_session_only(location: &StoreLocation) {
+    let store = location.open();
     let mut one = Script::new(&store, "one");
     let mut two = Script::new(&store, "two");
     one.turn("u", None, "m").await;
@@ -434,8 +434,8 @@ pub async fn message_ids_are_unique_in_a_session_only(place: &Place) {
 
 // --- sessions
 
-pub async fn a_session_is_made_once(place: &Place) {
-    let store = place.open();
+pub async fn a_session_is_made_once(location: &StoreLocation) {
+    let store = location.open();
     Script::new(&store, "s").ask("u", None, "m").await;
     let before = store.session(&workspace(), &SessionId::new("s")).await.unwrap().unwrap();
     is_conflict(Script::new(&store, "s").try_append(vec![accepted("v", 0, None)], vec![]).await);
@@ -445,8 +445,8 @@ pub async fn a_session_is_made_once(place: &Place) {
     Script::in_workspace(&store, "other", "s").ask("u", None, "m").await;
 }
 
-pub async fn sessions_come_in_pages_without_gap_or_repetition(place: &Place) {
-    let store = place.open();
+pub async fn sessions_come_in_pages_without_gap_or_repetition(location: &StoreLocation) {
+    let store = location.open();
     for number in 0..10 {
         let mut script = Script::new(&store, &format!("s{number}"));
         // Three at each moment: the time alone does not order them.
@@ -471,8 +471,8 @@ pub async fn sessions_come_in_pages_without_gap_or_repetition(place: &Place) {
     }
 }
 
-pub async fn a_title_is_given_and_taken_away(place: &Place) {
-    let store = place.open();
+pub async fn a_title_is_given_and_taken_away(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let key = script.ask("u", None, "m").await;
     store.rename_session(key, Some("Ein Titel".to_owned())).await.unwrap();
@@ -492,8 +492,8 @@ pub async fn a_title_is_given_and_taken_away(place: &Place) {
     assert!(!store.title_session(SessionKey(9_999), "x".to_owned(), false).await.unwrap());
 }
 
-pub async fn a_deleted_session_leaves_nothing(place: &Place) {
-    let store = place.open();
+pub async fn a_deleted_session_leaves_nothing(location: &StoreLocation) {
+    let store = location.open();
     let mut kept = Script::new(&store, "kept");
     kept.turn("u", None, "m").await;
     let mut script = tree(&store).await;
@@ -514,19 +514,19 @@ pub async fn a_deleted_session_leaves_nothing(place: &Place) {
     assert_eq!(branch_ids(&store, kept.key(), &first("m")).await, ["u.0", "m.0"], "the neighbour stays");
 }
 
-pub async fn a_deleted_session_takes_no_append_and_its_key_is_not_used_again(place: &Place) {
-    let store = place.open();
+pub async fn a_deleted_session_takes_no_append_and_its_key_is_not_used_again(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     script.turn("u", None, "m").await;
     store.delete_session(script.key()).await.unwrap();
     is_conflict(script.try_append(vec![delta("m", 0, "late")], vec![]).await);
     is_conflict(script.try_append(vec![accepted("v", 0, None)], vec![]).await);
     let key = Script::new(&store, "s").ask("u", None, "m").await;
-    assert_ne!(key, script.key(), "what was late for the old session must not reach the new one");
+    assert_ne!(key, script.key(), "a late write for the old session must not reach the new one");
 }
 
-pub async fn two_processes_may_begin_sessions_in_turn(place: &Place) {
-    let (server, import) = (place.open(), place.open());
+pub async fn two_processes_may_begin_sessions_in_turn(location: &StoreLocation) {
+    let (server, import) = (location.open(), location.open());
     let mut keys = Vec::new();
     for (store, name) in [(&server, "a"), (&import, "b"), (&import, "c"), (&server, "d")] {
         keys.push(Script::new(store, name).ask("u", None, "m").await);
@@ -535,8 +535,8 @@ pub async fn two_processes_may_begin_sessions_in_turn(place: &Place) {
     assert_eq!(keys.len(), 4, "{keys:?}");
 }
 
-pub async fn the_high_water_mark_is_what_was_said_last(place: &Place) {
-    let store = place.open();
+pub async fn the_high_water_mark_is_the_last_one_that_was_set(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let key = script.ask("u", None, "m").await;
     for mark in [70_000, 5] {
@@ -556,8 +556,8 @@ pub async fn the_high_water_mark_is_what_was_said_last(place: &Place) {
 
 // --- tokens and workspaces
 
-pub async fn tokens_are_found_by_their_digest(place: &Place) {
-    let store = place.open();
+pub async fn tokens_are_found_by_their_digest(location: &StoreLocation) {
+    let store = location.open();
     let new = |byte: u8, workspace: &str| NewToken {
         sha256: [byte; 32],
         principal: PrincipalId::new(format!("p{byte}")),
@@ -578,8 +578,8 @@ pub async fn tokens_are_found_by_their_digest(place: &Place) {
     is_conflict(store.add_token(new(1, "default")).await);
 }
 
-pub async fn what_belongs_to_another_workspace_is_not_found(place: &Place) {
-    let store = place.open();
+pub async fn what_belongs_to_another_workspace_is_not_found(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     script.ask("u", None, "m").await;
     script.append(vec![asked("m", "p")]).await;
@@ -591,8 +591,8 @@ pub async fn what_belongs_to_another_workspace_is_not_found(place: &Place) {
 
 // --- many at once, and again later
 
-pub async fn many_tasks_append_at_once(place: &Place) {
-    let store = place.open();
+pub async fn many_tasks_append_at_once(location: &StoreLocation) {
+    let store = location.open();
     let mut tasks = JoinSet::new();
     for number in 0..32 {
         let store = Arc::clone(&store);
@@ -614,8 +614,8 @@ pub async fn many_tasks_append_at_once(place: &Place) {
     assert_eq!(store.active_runs().await.unwrap(), []);
 }
 
-pub async fn of_many_who_make_the_same_session_one_wins(place: &Place) {
-    let store = place.open();
+pub async fn only_one_of_many_concurrent_creations_of_a_session_succeeds(location: &StoreLocation) {
+    let store = location.open();
     let mut tasks = JoinSet::new();
     for number in 0..32 {
         let store = Arc::clone(&store);
@@ -630,8 +630,8 @@ pub async fn of_many_who_make_the_same_session_one_wins(place: &Place) {
     assert_eq!(session.message_count, 1);
 }
 
-pub async fn a_store_opened_again_has_everything(place: &Place) {
-    let store = place.open();
+pub async fn a_store_opened_again_has_everything(location: &StoreLocation) {
+    let store = location.open();
     let mut script = tree(&store).await;
     let key = script.key();
     script.append(vec![started("o", first("u2")), opened("o"), asked("o", "p"), delta("o", 0, "half")]).await;
@@ -643,7 +643,7 @@ pub async fn a_store_opened_again_has_everything(place: &Place) {
         store.active_runs().await.unwrap(),
     );
     drop((store, script));
-    let store = place.open();
+    let store = location.open();
     let after = (
         record(&store, key).await,
         store.read_log(key, 0, usize::MAX).await.unwrap(),
@@ -652,5 +652,5 @@ pub async fn a_store_opened_again_has_everything(place: &Place) {
         store.active_runs().await.unwrap(),
     );
     assert_eq!(before, after);
-    assert_eq!(after.4.len(), 1, "the run that was on is found");
+    assert_eq!(after.4.len(), 1, "the active run is found");
 }
