@@ -7,7 +7,7 @@
 //! frame. A power loss may also take any part of what was not synced: with durability `power` that is the transaction in
 //! progress and the relaxed ones before it, at most [`MAX_UNSYNCED_COMMITS`]. If more commits follow a broken WAL frame, it
 //! was whole once, so this is damage. A broken WAL frame that becomes whole when one of its bits is flipped is damage as
-//! well; it is repaired if only one bit comes into question.
+//! well; it is repaired if there is only one such bit.
 
 mod file;
 

@@ -28,7 +28,7 @@ pub(super) struct Patch {
 pub(super) enum Diagnosis {
     /// One bit was flipped; in memory it is flipped back already.
     Repaired(Patch),
-    /// One bit was flipped, but several bits come into question.
+    /// One bit was flipped, but several bits could be the one.
     OneOfSeveral,
     /// It was never whole, or more than one bit is wrong.
     Torn,

@@ -30,7 +30,7 @@ const GATHER_TIME: Duration = Duration::from_micros(200);
 /// How long a commit waits for another process that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// After this many unsynced commits in a row the next one is synced, even if all its writes are relaxed. So a power loss
-/// takes no more commits than these, and whatever else is missing is known to be damage.
+/// takes no more commits than these, and anything else that is missing is known to be damage.
 pub(in crate::sqlite) const MAX_UNSYNCED_COMMITS: usize = 32;
 
 /// What the writer thread shares with the callers.
