@@ -9,8 +9,16 @@ mod access;
 mod definitions;
 #[path = "conformance/derived.rs"]
 mod derived;
+#[path = "conformance/log.rs"]
+mod log;
+#[path = "conformance/messages.rs"]
+mod messages;
+#[path = "conformance/planted.rs"]
+mod planted;
 #[path = "conformance/recovery.rs"]
 mod recovery;
+#[path = "conformance/runs.rs"]
+mod runs;
 #[path = "conformance/script.rs"]
 mod script;
 #[path = "conformance/sessions.rs"]
@@ -42,7 +50,7 @@ impl StoreLocation {
 }
 
 mod all {
-    pub use crate::{recovery::*, sessions::*, usage::*};
+    pub use crate::{log::*, messages::*, planted::*, recovery::*, runs::*, sessions::*, usage::*};
 }
 
 macro_rules! conformance {

@@ -192,3 +192,25 @@ fn insert_rows(
     }
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_sessions_with_missing_rows_are_remembered_until_they_are_complete() {
+        let pending = PendingHistories::default();
+        let read = |key: i64, has_pending_history| SessionRead {
+            key: SessionKey(key),
+            has_pending_history,
+            value: key,
+        };
+        assert_eq!(pending.note_all(vec![read(1, true), read(2, false), read(3, true)]), [1, 2, 3]);
+        let is_pending = |key| pending.contains(SessionKey(key));
+        assert!(is_pending(1) && !is_pending(2) && is_pending(3));
+        pending.remove(SessionKey(1));
+        assert!(!is_pending(1) && is_pending(3));
+        pending.remove(SessionKey(3));
+        assert!(!is_pending(3) && !pending.any.load(Ordering::Acquire));
+    }
+}

@@ -275,6 +275,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn after_many_relaxed_commits_one_is_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = writer(folder.path(), Durability::Power);
+        for number in 1..=2 * MAX_UNSYNCED_COMMITS {
+            let expected = if number % MAX_UNSYNCED_COMMITS == 0 { 2 } else { 1 };
+            assert_eq!(writer.write_relaxed(level).await.unwrap(), expected, "commit {number}");
+        }
+    }
+
+    #[tokio::test]
     async fn a_store_for_the_process_alone_never_waits_for_the_disk() {
         let folder = tempfile::tempdir().unwrap();
         let writer = writer(folder.path(), Durability::Process);

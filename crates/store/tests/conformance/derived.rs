@@ -10,10 +10,6 @@ use store::{Append, ArtifactCursor, Row, SessionTarget, Store, StoreError};
 
 use crate::{StoreLocation, script::*};
 
-fn workspace() -> WorkspaceId {
-    WorkspaceId::default_workspace()
-}
-
 fn queued(name: &str) -> SessionEvent {
     let options = RunOptions { timezone: Some("Asia/Shanghai".to_owned()), ..RunOptions::default() };
     let message = user(name, "later");

@@ -8,7 +8,9 @@ use protocol::{
     event::LogEntry,
 };
 use serde_json::{Map, json};
-use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
+use store::{
+    Append, DeltaRow, LastRun, Row, RunStatus, SessionKey, SessionRecord, SessionTarget, Store, StoreError,
+};
 
 pub const AT: Timestamp = Timestamp(1_000);
 
@@ -212,4 +214,25 @@ pub fn joined(entries: impl IntoIterator<Item = LogEntry>) -> Vec<(Seq, SessionE
         }
     }
     out
+}
+
+pub fn workspace() -> WorkspaceId {
+    WorkspaceId::default_workspace()
+}
+
+pub async fn record(store: &Arc<dyn Store>, key: SessionKey) -> SessionRecord {
+    store.session_by_key(key).await.unwrap().unwrap()
+}
+
+pub async fn branch_ids(store: &Arc<dyn Store>, key: SessionKey, leaf: &MessageRef) -> Vec<String> {
+    let branch = store.branch(key, leaf, u32::MAX).await.unwrap();
+    branch.iter().map(|message| format!("{}.{}", message.reference.id, message.reference.revision)).collect()
+}
+
+pub fn last_run(message: &str, status: RunStatus) -> Option<LastRun> {
+    Some(LastRun { message: id(message), status })
+}
+
+pub fn is_conflict<T: std::fmt::Debug>(result: Result<T, StoreError>) {
+    assert!(matches!(result, Err(StoreError::Conflict)), "{result:?}");
 }
