@@ -5,7 +5,7 @@ mod approvals;
 mod artifacts;
 mod compact;
 mod definitions;
-mod shelf;
+mod session_index;
 mod sub_chat;
 mod title;
 mod usage;
@@ -24,10 +24,13 @@ use protocol::{
     },
 };
 use serde::Serialize;
-use store::{RunStatus, SessionKey, SessionRecord, Store, StoreError, StoreHealth};
+use store::{
+    LastRun, RunStatus, SessionCursor, SessionKey, SessionRecord, Store, StoreError, StoreHealth,
+    SubAgentChat,
+};
 use tokio::sync::oneshot;
 
-pub use access::{Credential, OpenStream, Principal};
+pub use access::{Credential, OpenStream, Principal, sign_in_info, token_info};
 pub use compact::CompactOutcome;
 pub use definitions::{AgentChange, Defined};
 pub use usage::{UsageRequest, report as report_usage};
@@ -133,9 +136,9 @@ impl Engine {
     /// runs. A run that was active in several crashes in a row is ended instead (`session/recover.rs`).
     pub async fn recover(&self) -> Result<usize, EngineError> {
         self.services.store.begin_recovery(self.services.settings.alone_from()).await?;
-        let running = self.services.store.running().await?;
+        let running = self.services.store.active_runs().await?;
         let count = running.len();
-        let mut keys: Vec<_> = running.into_iter().map(|(key, _)| key).collect();
+        let mut keys: Vec<_> = running.into_iter().map(|active| active.session).collect();
         for key in self.services.store.sessions_with_queue().await? {
             if !keys.contains(&key) {
                 keys.push(key);
@@ -188,7 +191,7 @@ impl Engine {
         session: SessionId,
         after: Option<Seq>,
     ) -> Result<Option<Viewer>, EngineError> {
-        if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
+        if let Some(SubAgentChat { session: owner, frame, .. }) = self.sub_chat(&workspace, &session).await? {
             return self.watch_sub_agent(workspace, owner, frame, after).await;
         }
         self.ask(workspace, session, |reply| Command::Watch { after, reply }).await
@@ -202,7 +205,7 @@ impl Engine {
         session: SessionId,
         at: Option<MessageId>,
     ) -> Result<Stopped, EngineError> {
-        if let Some((owner, _, frame)) = self.sub_chat(&workspace, &session).await? {
+        if let Some(SubAgentChat { session: owner, frame, .. }) = self.sub_chat(&workspace, &session).await? {
             let stopped = self.stop_sub_agent(workspace, owner, frame).await?;
             return Ok(if stopped { Stopped::Cancelled } else { Stopped::Idle });
         }
@@ -240,7 +243,7 @@ impl Engine {
         before: Option<&MessageId>,
         limit: u32,
     ) -> Result<HistoryPage, EngineError> {
-        if let Some((_, key, frame)) = self.sub_chat(workspace, session).await? {
+        if let Some(SubAgentChat { key, frame, .. }) = self.sub_chat(workspace, session).await? {
             return Ok(HistoryPage { messages: self.frame_history(key, &frame).await?, next_before: None });
         }
         let record = self.record(workspace, session).await?;
@@ -261,7 +264,7 @@ impl Engine {
     }
 
     async fn visible_leaf(&self, record: &SessionRecord) -> Result<Option<MessageRef>, EngineError> {
-        if let Some((id, RunStatus::Running)) = &record.last_run
+        if let Some(LastRun { message: id, status: RunStatus::Running }) = &record.last_run
             && let Some(run) = self.services.store.run_of_message(record.key, id).await?
         {
             // While a resumed run is active, the message is shown as it was when it parked.
@@ -370,11 +373,7 @@ impl Engine {
         session: &SessionId,
     ) -> Result<SessionRecord, EngineError> {
         let record = self.services.store.session(workspace, session).await?;
-        let record = record.ok_or(EngineError::SessionNotFound)?;
-        if record.unsettled {
-            self.services.store.settle_planted(record.key).await?;
-        }
-        Ok(record)
+        record.ok_or(EngineError::SessionNotFound)
     }
 
     pub(crate) async fn ask<T>(
@@ -392,9 +391,9 @@ impl Engine {
 pub(crate) fn info(record: SessionRecord, pinned: bool) -> SessionInfo {
     let (status, last_run) = match record.last_run {
         None => (SessionStatus::Idle, None),
-        Some((_, RunStatus::Running)) => (SessionStatus::Running, None),
-        Some((_, RunStatus::Parked)) => (SessionStatus::Waiting, None),
-        Some((_, RunStatus::Ended(end))) => (SessionStatus::Idle, Some(end)),
+        Some(LastRun { status: RunStatus::Running, .. }) => (SessionStatus::Running, None),
+        Some(LastRun { status: RunStatus::Parked, .. }) => (SessionStatus::Waiting, None),
+        Some(LastRun { status: RunStatus::Ended(end), .. }) => (SessionStatus::Idle, Some(end)),
     };
     SessionInfo {
         id: record.id,
@@ -412,10 +411,15 @@ pub(crate) fn info(record: SessionRecord, pinned: bool) -> SessionInfo {
     }
 }
 
-fn parse_cursor(cursor: &str) -> Result<(Timestamp, SessionKey), EngineError> {
+fn parse_cursor(cursor: &str) -> Result<SessionCursor, EngineError> {
     cursor
         .split_once('-')
-        .and_then(|(time, key)| Some((Timestamp(time.parse().ok()?), SessionKey(key.parse().ok()?))))
+        .and_then(|(time, key)| {
+            Some(SessionCursor {
+                updated_at: Timestamp(time.parse().ok()?),
+                key: SessionKey(key.parse().ok()?),
+            })
+        })
         .ok_or_else(|| {
             EngineError::InvalidMessage("cursor must be the nextCursor of the page before.".to_owned())
         })

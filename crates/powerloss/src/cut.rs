@@ -1,4 +1,4 @@
-//! The power loss: which unsynced changes are still on the disk afterwards.
+//! The power loss: decides which unsynced changes are still on the disk afterwards.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -11,9 +11,9 @@ use crate::{
 /// Which unsynced changes a power loss keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// None.
+    /// None of them.
     Everything,
-    /// The first ones, in the order in which they were made; the last of them is torn.
+    /// Those before some point in time; the last of them is torn.
     Tail,
     /// Any of them, sector by sector: a later change may be kept although an earlier one is lost.
     Scattered,
@@ -21,8 +21,14 @@ pub enum Loss {
 
 /// A disk after a power loss.
 #[derive(Debug)]
-pub struct Cut {
+pub struct CutDisk {
     pub disk: Disk,
+    pub changes: LostChanges,
+}
+
+/// How many changes a power loss took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostChanges {
     /// How many changes were not synced.
     pub unsynced: usize,
     /// How many of those were lost as a whole or in part.
@@ -30,25 +36,25 @@ pub struct Cut {
 }
 
 impl Disk {
-    /// Cuts the power. `chance(n)` gives a number below `n`.
-    pub fn cut(self, loss: Loss, chance: &mut dyn FnMut(u64) -> u64) -> Cut {
+    /// Cuts the power. `chance(n)` returns a random number below `n`.
+    pub fn cut(self, loss: Loss, chance: &mut dyn FnMut(u64) -> u64) -> CutDisk {
         let numbers = self.unsynced_numbers();
-        let mut survival = Survival::draw(loss, &numbers, chance);
+        let mut decision = LossDecision::draw(loss, &numbers, chance);
         let mut nodes = BTreeMap::new();
         for (ino, node) in self.nodes {
             let content = match node.content {
                 Content::File(file) => {
-                    Content::File(File::durable(file.after_loss(|change| survival.of_file(change, chance))))
+                    Content::File(File::durable(file.after_loss(|change| decision.of_file(change, chance))))
                 }
                 Content::Folder(folder) => Content::Folder(Folder::durable(
-                    folder.after_loss(|change| survival.of_folder(change.number, chance)),
+                    folder.after_loss(|change| decision.of_folder(change.number, chance)),
                 )),
             };
             nodes.insert(ino, Node { mode: node.mode, content });
         }
         let mut disk = Self::of(nodes, self.folder_sync);
-        disk.forget_unnamed();
-        Cut { disk, unsynced: numbers.len(), lost: survival.lost }
+        disk.remove_unnamed();
+        CutDisk { disk, changes: LostChanges { unsynced: numbers.len(), lost: decision.lost } }
     }
 
     /// Numbers of all unsynced changes, in order.
@@ -66,8 +72,8 @@ impl Disk {
         numbers
     }
 
-    /// Drops every file and folder that has no name on the disk.
-    fn forget_unnamed(&mut self) {
+    /// Removes every file and folder that has no name on the disk.
+    fn remove_unnamed(&mut self) {
         let mut named: Vec<Ino> = vec![Self::ROOT];
         let mut place = 0;
         while let Some(ino) = named.get(place) {
@@ -81,17 +87,17 @@ impl Disk {
     }
 }
 
-/// What was drawn for one power loss.
-struct Survival {
+/// Decides about every unsynced change of one power loss.
+struct LossDecision {
     rule: Rule,
     lost: usize,
 }
 
 enum Rule {
     Nothing,
-    /// Changes with lower numbers are kept; of this one the first sectors.
+    /// Changes with lower numbers are kept, and the first sectors of the change with this number.
     Below(u64),
-    /// Each sector (or name) with this probability, in percent.
+    /// Each sector (or name) is kept with this probability, in percent.
     Each {
         percent: u64,
         sector: usize,
@@ -101,7 +107,7 @@ enum Rule {
 const SECTOR: usize = 512;
 const BLOCK: usize = 4096;
 
-impl Survival {
+impl LossDecision {
     fn draw(loss: Loss, numbers: &[u64], chance: &mut dyn FnMut(u64) -> u64) -> Self {
         let rule = match loss {
             Loss::Everything => Rule::Nothing,
@@ -121,7 +127,7 @@ impl Survival {
         let kept = match (&self.rule, &change.kind) {
             (Rule::Nothing, _) => Kept::Nothing,
             (Rule::Below(first_lost), _) if change.number < *first_lost => Kept::Everything,
-            (Rule::Below(first_lost), file::Kind::Write { offset, bytes })
+            (Rule::Below(first_lost), file::ChangeKind::Write { offset, bytes })
                 if change.number == *first_lost =>
             {
                 let mut parts = sectors(*offset, bytes.len(), SECTOR);
@@ -129,13 +135,15 @@ impl Survival {
                 Kept::Parts(parts)
             }
             (Rule::Below(_), _) => Kept::Nothing,
-            (Rule::Each { percent, sector }, file::Kind::Write { offset, bytes }) => {
+            (Rule::Each { percent, sector }, file::ChangeKind::Write { offset, bytes }) => {
                 let mut parts = sectors(*offset, bytes.len(), *sector);
                 parts.retain(|_| chance(100) < *percent);
                 Kept::Parts(parts)
             }
-            (Rule::Each { percent, .. }, file::Kind::Length(_)) if chance(100) < *percent => Kept::Everything,
-            (Rule::Each { .. }, file::Kind::Length(_)) => Kept::Nothing,
+            (Rule::Each { percent, .. }, file::ChangeKind::Length(_)) if chance(100) < *percent => {
+                Kept::Everything
+            }
+            (Rule::Each { .. }, file::ChangeKind::Length(_)) => Kept::Nothing,
         };
         if !is_whole(&kept, &change.kind) {
             self.lost += 1;
@@ -154,17 +162,17 @@ impl Survival {
     }
 }
 
-fn is_whole(kept: &Kept, kind: &file::Kind) -> bool {
+fn is_whole(kept: &Kept, kind: &file::ChangeKind) -> bool {
     match (kept, kind) {
         (Kept::Everything, _) => true,
-        (Kept::Parts(parts), file::Kind::Write { bytes, .. }) => {
+        (Kept::Parts(parts), file::ChangeKind::Write { bytes, .. }) => {
             parts.iter().map(ExactSizeIterator::len).sum::<usize>() == bytes.len()
         }
         _ => false,
     }
 }
 
-/// The parts of a write that a disk stores each as one: split where the sectors of the file end.
+/// Splits a write at the sector boundaries of the file: a disk stores each part as a whole or not at all.
 fn sectors(offset: usize, length: usize, sector: usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;

@@ -3,13 +3,13 @@
 use std::{ffi::OsStr, path::Path};
 
 use super::*;
-use crate::{Fault, FolderSync};
+use crate::{DiskError, Entry, FolderSync};
 
 fn never(_: u64) -> u64 {
-    unreachable!("nothing is left to chance here")
+    unreachable!("this kind of loss draws no random numbers")
 }
 
-/// A generator that comes out the same for the same seed (SplitMix64).
+/// Random numbers that are the same for the same seed (SplitMix64).
 fn seeded(mut state: u64) -> impl FnMut(u64) -> u64 {
     move |below| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -24,7 +24,7 @@ fn create(disk: &mut Disk, name: &str) -> Ino {
     disk.create(Disk::ROOT, OsStr::new(name), 0o600).unwrap()
 }
 
-fn text(disk: &Disk, path: &str) -> Result<String, Fault> {
+fn text(disk: &Disk, path: &str) -> Result<String, DiskError> {
     let ino = disk.find(Path::new(path))?;
     disk.content(ino).map(|content| String::from_utf8_lossy(content).into_owned())
 }
@@ -34,7 +34,7 @@ fn without_unsynced(disk: Disk) -> Disk {
 }
 
 #[test]
-fn what_was_synced_stays_and_what_came_later_goes() {
+fn synced_changes_are_kept_and_later_ones_are_lost() {
     let mut disk = Disk::empty(FolderSync::Required);
     let file = create(&mut disk, "a");
     disk.write(file, 0, b"one two").unwrap();
@@ -43,7 +43,7 @@ fn what_was_synced_stays_and_what_came_later_goes() {
     disk.write(file, 4, b"TWO three").unwrap();
     assert_eq!(text(&disk, "a").unwrap(), "one TWO three", "programs see their own writes");
     let cut = disk.cut(Loss::Everything, &mut never);
-    assert_eq!((cut.unsynced, cut.lost), (1, 1));
+    assert_eq!(cut.changes, LostChanges { unsynced: 1, lost: 1 });
     assert_eq!(text(&cut.disk, "a").unwrap(), "one two");
 }
 
@@ -73,7 +73,7 @@ fn a_new_file_needs_a_sync_of_its_folder_too() {
         disk.sync(file).unwrap();
         let kept = text(&without_unsynced(disk), "a");
         match folder_sync {
-            FolderSync::Required => assert_eq!(kept, Err(Fault::NotFound)),
+            FolderSync::Required => assert_eq!(kept, Err(DiskError::NotFound)),
             FolderSync::Journaled => assert_eq!(kept.unwrap(), "x"),
         }
     }
@@ -97,8 +97,8 @@ fn a_rename_without_a_folder_sync_is_undone() {
         disk.sync(file).unwrap();
     }
     disk.sync(Disk::ROOT).unwrap();
-    let rename =
-        |disk: &mut Disk| disk.rename((Disk::ROOT, OsStr::new("a.part")), (Disk::ROOT, OsStr::new("a")));
+    let entry = |name| Entry { folder: Disk::ROOT, name: OsStr::new(name) };
+    let rename = |disk: &mut Disk| disk.rename(entry("a.part"), entry("a"));
     rename(&mut disk).unwrap();
     assert_eq!(text(&disk, "a").unwrap(), "new");
     let mut disk = without_unsynced(disk);
@@ -107,7 +107,7 @@ fn a_rename_without_a_folder_sync_is_undone() {
     disk.sync(Disk::ROOT).unwrap();
     let disk = without_unsynced(disk);
     assert_eq!(text(&disk, "a").unwrap(), "new");
-    assert_eq!(text(&disk, "a.part"), Err(Fault::NotFound));
+    assert_eq!(text(&disk, "a.part"), Err(DiskError::NotFound));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_removed_file_comes_back_when_its_folder_was_not_synced() {
     assert_eq!(text(&disk, "a").unwrap(), "still open");
     disk.unlink(Disk::ROOT, OsStr::new("a")).unwrap();
     disk.sync(Disk::ROOT).unwrap();
-    assert_eq!(text(&without_unsynced(disk), "a"), Err(Fault::NotFound));
+    assert_eq!(text(&without_unsynced(disk), "a"), Err(DiskError::NotFound));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_folder_that_was_not_synced_into_its_parent_is_lost_with_its_files() {
     disk.sync(file).unwrap();
     disk.sync(folder).unwrap();
     let disk = without_unsynced(disk);
-    assert_eq!(disk.find("f"), Err(Fault::NotFound));
+    assert_eq!(disk.find("f"), Err(DiskError::NotFound));
     assert_eq!(disk.nodes.len(), 1, "only the root is left");
 }
 
@@ -183,7 +183,7 @@ fn a_scattered_loss_keeps_any_sectors_of_any_write() {
         }
         let values: Vec<_> = after[512..9_728].chunks(SECTOR).map(|sector| sector[0]).collect();
         later_without_earlier += usize::from(values.contains(&0) && values.contains(&2));
-        assert_eq!(cut.unsynced, 2);
+        assert_eq!(cut.changes.unsynced, 2);
     }
     assert!(later_without_earlier > 100, "{later_without_earlier} of 200");
 }

@@ -1,4 +1,4 @@
-//! All files and folders of one disk, and the operations that programs do on them.
+//! The files and folders of one disk, and the operations that programs perform on them.
 
 use std::{
     collections::BTreeMap,
@@ -12,27 +12,34 @@ use crate::{
     folder::{self, Folder},
 };
 
-/// Number of a file or folder.
+/// The number of a file or folder (inode).
 pub type Ino = u64;
 
 /// What makes a created, renamed or removed name durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FolderSync {
-    /// Only a sync of its folder, as POSIX says.
+    /// Only a sync of its folder, as POSIX requires.
     #[default]
     Required,
-    /// Any sync: it writes the journal, which holds every earlier change of names. ext4 and XFS do this.
+    /// Any sync: it writes the journal, which contains every earlier change of names. ext4 and XFS do this.
     Journaled,
 }
 
-/// Why an operation was not done.
+/// Why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum DiskError {
     NotFound,
     Exists,
     NotAFolder,
     IsAFolder,
     NotEmpty,
+}
+
+/// A name in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    pub folder: Ino,
+    pub name: &'a OsStr,
 }
 
 #[derive(Debug)]
@@ -47,12 +54,13 @@ pub(crate) enum Content {
     Folder(Folder),
 }
 
+/// A disk: every file and folder as programs see it and as it is after a power loss.
 #[derive(Debug)]
 pub struct Disk {
     pub(crate) nodes: BTreeMap<Ino, Node>,
     pub(crate) folder_sync: FolderSync,
     next_ino: Ino,
-    /// How many changes there were; each is numbered.
+    /// The number of the newest change.
     changes: u64,
     syncs: u64,
 }
@@ -85,91 +93,91 @@ impl Disk {
         }
     }
 
-    pub fn lookup(&self, folder: Ino, name: &OsStr) -> Result<Ino, Fault> {
-        self.folder(folder)?.get(name).ok_or(Fault::NotFound)
+    pub fn lookup(&self, folder: Ino, name: &OsStr) -> Result<Ino, DiskError> {
+        self.folder(folder)?.get(name).ok_or(DiskError::NotFound)
     }
 
     /// Finds a file or folder by its path below the root.
-    pub fn find(&self, path: impl AsRef<Path>) -> Result<Ino, Fault> {
+    pub fn find(&self, path: impl AsRef<Path>) -> Result<Ino, DiskError> {
         path.as_ref().iter().try_fold(Self::ROOT, |folder, name| self.lookup(folder, name))
     }
 
-    pub fn create(&mut self, folder: Ino, name: &OsStr, mode: u16) -> Result<Ino, Fault> {
+    pub fn create(&mut self, folder: Ino, name: &OsStr, mode: u16) -> Result<Ino, DiskError> {
         self.add(folder, name, Node { mode, content: Content::File(File::default()) })
     }
 
-    pub fn make_folder(&mut self, folder: Ino, name: &OsStr, mode: u16) -> Result<Ino, Fault> {
+    pub fn make_folder(&mut self, folder: Ino, name: &OsStr, mode: u16) -> Result<Ino, DiskError> {
         self.add(folder, name, Node { mode, content: Content::Folder(Folder::default()) })
     }
 
-    fn add(&mut self, folder: Ino, name: &OsStr, node: Node) -> Result<Ino, Fault> {
+    fn add(&mut self, folder: Ino, name: &OsStr, node: Node) -> Result<Ino, DiskError> {
         if self.folder(folder)?.get(name).is_some() {
-            return Err(Fault::Exists);
+            return Err(DiskError::Exists);
         }
         let ino = self.next_ino;
         self.next_ino += 1;
         self.nodes.insert(ino, node);
-        self.change_folder(folder, folder::Kind::Add { name: name.to_owned(), ino })?;
+        self.change_folder(folder, folder::ChangeKind::Add { name: name.to_owned(), ino })?;
         Ok(ino)
     }
 
     /// Removes the name of a file. The content stays: it may be open, or come back with a power loss.
-    pub fn unlink(&mut self, folder: Ino, name: &OsStr) -> Result<(), Fault> {
+    pub fn unlink(&mut self, folder: Ino, name: &OsStr) -> Result<(), DiskError> {
         let ino = self.lookup(folder, name)?;
         self.file(ino)?;
-        self.change_folder(folder, folder::Kind::Remove { name: name.to_owned() })
+        self.change_folder(folder, folder::ChangeKind::Remove { name: name.to_owned() })
     }
 
-    pub fn remove_folder(&mut self, folder: Ino, name: &OsStr) -> Result<(), Fault> {
+    pub fn remove_folder(&mut self, folder: Ino, name: &OsStr) -> Result<(), DiskError> {
         let ino = self.lookup(folder, name)?;
         if !self.folder(ino)?.names().is_empty() {
-            return Err(Fault::NotEmpty);
+            return Err(DiskError::NotEmpty);
         }
-        self.change_folder(folder, folder::Kind::Remove { name: name.to_owned() })
+        self.change_folder(folder, folder::ChangeKind::Remove { name: name.to_owned() })
     }
 
-    /// Between two folders a rename is two changes, of which a power loss may keep one.
-    pub fn rename(&mut self, from: (Ino, &OsStr), to: (Ino, &OsStr)) -> Result<(), Fault> {
-        let ino = self.lookup(from.0, from.1)?;
-        if let Some(Ok(replaced)) = self.folder(to.0)?.get(to.1).map(|replaced| self.folder(replaced))
+    /// A rename between two folders is two changes, of which a power loss may keep one.
+    pub fn rename(&mut self, from: Entry<'_>, to: Entry<'_>) -> Result<(), DiskError> {
+        let ino = self.lookup(from.folder, from.name)?;
+        if let Some(Ok(replaced)) = self.folder(to.folder)?.get(to.name).map(|replaced| self.folder(replaced))
             && !replaced.names().is_empty()
         {
-            return Err(Fault::NotEmpty);
+            return Err(DiskError::NotEmpty);
         }
         if from == to {
             return Ok(());
         }
-        let (old, new): (OsString, OsString) = (from.1.to_owned(), to.1.to_owned());
-        if from.0 == to.0 {
-            return self.change_folder(from.0, folder::Kind::Rename { from: old, to: new, ino });
+        let (old, new): (OsString, OsString) = (from.name.to_owned(), to.name.to_owned());
+        if from.folder == to.folder {
+            return self.change_folder(from.folder, folder::ChangeKind::Rename { from: old, to: new, ino });
         }
-        self.change_folder(to.0, folder::Kind::Add { name: new, ino })?;
-        self.change_folder(from.0, folder::Kind::Remove { name: old })
+        self.change_folder(to.folder, folder::ChangeKind::Add { name: new, ino })?;
+        self.change_folder(from.folder, folder::ChangeKind::Remove { name: old })
     }
 
-    pub fn read(&self, ino: Ino, offset: usize, size: usize) -> Result<&[u8], Fault> {
+    pub fn read(&self, ino: Ino, offset: usize, size: usize) -> Result<&[u8], DiskError> {
         Ok(self.file(ino)?.read(offset, size))
     }
 
-    pub fn content(&self, ino: Ino) -> Result<&[u8], Fault> {
+    pub fn content(&self, ino: Ino) -> Result<&[u8], DiskError> {
         Ok(self.file(ino)?.content())
     }
 
-    pub fn write(&mut self, ino: Ino, offset: usize, bytes: &[u8]) -> Result<(), Fault> {
-        self.change_file(ino, file::Kind::Write { offset, bytes: bytes.to_owned() })
+    pub fn write(&mut self, ino: Ino, offset: usize, bytes: &[u8]) -> Result<(), DiskError> {
+        self.change_file(ino, file::ChangeKind::Write { offset, bytes: bytes.to_owned() })
     }
 
-    pub fn set_length(&mut self, ino: Ino, length: usize) -> Result<(), Fault> {
-        self.change_file(ino, file::Kind::Length(length))
+    pub fn set_length(&mut self, ino: Ino, length: usize) -> Result<(), DiskError> {
+        self.change_file(ino, file::ChangeKind::Length(length))
     }
 
-    pub fn set_mode(&mut self, ino: Ino, mode: u16) -> Result<(), Fault> {
-        self.nodes.get_mut(&ino).ok_or(Fault::NotFound)?.mode = mode;
+    pub fn set_mode(&mut self, ino: Ino, mode: u16) -> Result<(), DiskError> {
+        self.nodes.get_mut(&ino).ok_or(DiskError::NotFound)?.mode = mode;
         Ok(())
     }
 
     /// `fsync` or `fdatasync` of a file, or `fsync` of a folder.
-    pub fn sync(&mut self, ino: Ino) -> Result<(), Fault> {
+    pub fn sync(&mut self, ino: Ino) -> Result<(), DiskError> {
         self.syncs += 1;
         if self.folder_sync == FolderSync::Journaled {
             for node in self.nodes.values_mut() {
@@ -178,14 +186,14 @@ impl Disk {
                 }
             }
         }
-        match &mut self.nodes.get_mut(&ino).ok_or(Fault::NotFound)?.content {
+        match &mut self.nodes.get_mut(&ino).ok_or(DiskError::NotFound)?.content {
             Content::File(file) => file.sync(),
             Content::Folder(folder) => folder.sync(),
         }
         Ok(())
     }
 
-    /// Writes everything as programs see it now into an ordinary folder.
+    /// Copies everything, as programs see it now, into an ordinary folder.
     pub fn export(&self, to: &Path) -> io::Result<()> {
         self.export_folder(Self::ROOT, to)
     }
@@ -205,34 +213,34 @@ impl Disk {
         Ok(())
     }
 
-    fn file(&self, ino: Ino) -> Result<&File, Fault> {
-        match &self.nodes.get(&ino).ok_or(Fault::NotFound)?.content {
+    fn file(&self, ino: Ino) -> Result<&File, DiskError> {
+        match &self.nodes.get(&ino).ok_or(DiskError::NotFound)?.content {
             Content::File(file) => Ok(file),
-            Content::Folder(_) => Err(Fault::IsAFolder),
+            Content::Folder(_) => Err(DiskError::IsAFolder),
         }
     }
 
-    pub(crate) fn folder(&self, ino: Ino) -> Result<&Folder, Fault> {
-        match &self.nodes.get(&ino).ok_or(Fault::NotFound)?.content {
+    pub(crate) fn folder(&self, ino: Ino) -> Result<&Folder, DiskError> {
+        match &self.nodes.get(&ino).ok_or(DiskError::NotFound)?.content {
             Content::Folder(folder) => Ok(folder),
-            Content::File(_) => Err(Fault::NotAFolder),
+            Content::File(_) => Err(DiskError::NotAFolder),
         }
     }
 
-    fn change_file(&mut self, ino: Ino, kind: file::Kind) -> Result<(), Fault> {
+    fn change_file(&mut self, ino: Ino, kind: file::ChangeKind) -> Result<(), DiskError> {
         self.changes += 1;
-        match &mut self.nodes.get_mut(&ino).ok_or(Fault::NotFound)?.content {
+        match &mut self.nodes.get_mut(&ino).ok_or(DiskError::NotFound)?.content {
             Content::File(file) => file.change(self.changes, kind),
-            Content::Folder(_) => return Err(Fault::IsAFolder),
+            Content::Folder(_) => return Err(DiskError::IsAFolder),
         }
         Ok(())
     }
 
-    fn change_folder(&mut self, folder: Ino, kind: folder::Kind) -> Result<(), Fault> {
+    fn change_folder(&mut self, folder: Ino, kind: folder::ChangeKind) -> Result<(), DiskError> {
         self.changes += 1;
-        match &mut self.nodes.get_mut(&folder).ok_or(Fault::NotFound)?.content {
+        match &mut self.nodes.get_mut(&folder).ok_or(DiskError::NotFound)?.content {
             Content::Folder(folder) => folder.change(self.changes, kind),
-            Content::File(_) => return Err(Fault::NotAFolder),
+            Content::File(_) => return Err(DiskError::NotAFolder),
         }
         Ok(())
     }

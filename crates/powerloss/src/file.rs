@@ -13,11 +13,11 @@ pub(crate) struct File {
 pub(crate) struct Change {
     /// Position among all changes of the disk.
     pub(crate) number: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ChangeKind,
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ChangeKind {
     Write { offset: usize, bytes: Vec<u8> },
     Length(usize),
 }
@@ -31,6 +31,7 @@ pub(crate) enum Kept {
 }
 
 impl File {
+    /// A file whose content is on the disk.
     pub(crate) fn durable(content: Vec<u8>) -> Self {
         Self { current: content.clone(), durable: content, unsynced: Vec::new() }
     }
@@ -45,7 +46,7 @@ impl File {
         &self.current[start..end]
     }
 
-    pub(crate) fn change(&mut self, number: u64, kind: Kind) {
+    pub(crate) fn change(&mut self, number: u64, kind: ChangeKind) {
         apply(&mut self.current, &kind, &Kept::Everything);
         self.unsynced.push(Change { number, kind });
     }
@@ -70,12 +71,12 @@ impl File {
     }
 }
 
-fn apply(content: &mut Vec<u8>, kind: &Kind, kept: &Kept) {
+fn apply(content: &mut Vec<u8>, kind: &ChangeKind, kept: &Kept) {
     match (kind, kept) {
-        (_, Kept::Nothing) | (Kind::Length(_), Kept::Parts(_)) => {}
-        (Kind::Length(length), Kept::Everything) => content.resize(*length, 0),
-        (Kind::Write { offset, bytes }, Kept::Everything) => put(content, *offset, bytes),
-        (Kind::Write { offset, bytes }, Kept::Parts(parts)) => {
+        (_, Kept::Nothing) | (ChangeKind::Length(_), Kept::Parts(_)) => {}
+        (ChangeKind::Length(length), Kept::Everything) => content.resize(*length, 0),
+        (ChangeKind::Write { offset, bytes }, Kept::Everything) => put(content, *offset, bytes),
+        (ChangeKind::Write { offset, bytes }, Kept::Parts(parts)) => {
             for part in parts {
                 put(content, offset + part.start, &bytes[part.clone()]);
             }
@@ -83,7 +84,7 @@ fn apply(content: &mut Vec<u8>, kind: &Kind, kept: &Kept) {
     }
 }
 
-/// Writes beyond the end leave zeros in between.
+/// Writes bytes at an offset. A gap behind the old end is filled with zeros.
 fn put(content: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     let end = offset + bytes.len();
     if content.len() < end {

@@ -20,11 +20,11 @@ pub(crate) struct Folder {
 pub(crate) struct Change {
     /// Position among all changes of the disk.
     pub(crate) number: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ChangeKind,
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ChangeKind {
     Add {
         name: OsString,
         ino: Ino,
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     Remove {
         name: OsString,
     },
-    /// Inside one folder a rename is one change: after a power loss it has happened or not.
+    /// A rename inside one folder is one change: a power loss keeps all of it or nothing.
     Rename {
         from: OsString,
         to: OsString,
@@ -41,6 +41,7 @@ pub(crate) enum Kind {
 }
 
 impl Folder {
+    /// A folder whose names are on the disk.
     pub(crate) fn durable(names: Names) -> Self {
         Self { current: names.clone(), durable: names, unsynced: Vec::new() }
     }
@@ -53,7 +54,7 @@ impl Folder {
         self.current.get(name).copied()
     }
 
-    pub(crate) fn change(&mut self, number: u64, kind: Kind) {
+    pub(crate) fn change(&mut self, number: u64, kind: ChangeKind) {
         apply(&mut self.current, &kind);
         self.unsynced.push(Change { number, kind });
     }
@@ -79,15 +80,15 @@ impl Folder {
     }
 }
 
-fn apply(names: &mut Names, kind: &Kind) {
+fn apply(names: &mut Names, kind: &ChangeKind) {
     match kind {
-        Kind::Add { name, ino } => {
+        ChangeKind::Add { name, ino } => {
             names.insert(name.clone(), *ino);
         }
-        Kind::Remove { name } => {
+        ChangeKind::Remove { name } => {
             names.remove(name);
         }
-        Kind::Rename { from, to, ino } => {
+        ChangeKind::Rename { from, to, ino } => {
             names.remove(from);
             names.insert(to.clone(), *ino);
         }

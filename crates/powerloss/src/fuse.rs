@@ -1,4 +1,4 @@
-//! The disk as the kernel asks for it.
+//! Serves a disk to the kernel through FUSE.
 //!
 //! Nothing here enables the kernel's write-back cache: a `write` reaches the disk before it returns, an `fsync` too.
 //! Pages can be mapped into memory, which SQLite's shared memory file needs.
@@ -16,26 +16,33 @@ use fuser::{
 };
 use parking_lot::Mutex;
 
-use crate::disk::{Content, Disk, Fault, Ino, Node};
+use crate::disk::{Content, Disk, DiskError, Entry, Ino, Node};
 
-/// Everything is changed through this mount only, so the kernel may keep what it knows.
-const VALID: Duration = Duration::from_secs(3600);
+/// How long the kernel may cache attributes. The disk is changed through this mount only, so they stay valid.
+const CACHE_TIME: Duration = Duration::from_secs(3600);
 const BLOCK: u32 = 4096;
-/// Free blocks that are reported, whatever is stored.
-const BLOCKS: u64 = 1 << 24;
+/// The number of free blocks that is reported, independent of what is stored.
+const FREE_BLOCKS: u64 = 1 << 24;
 
-pub(crate) struct Mounted {
-    disk: Arc<Mutex<Disk>>,
-    owner: (u32, u32),
+/// The user and group that own everything on the disk.
+#[derive(Clone, Copy)]
+pub(crate) struct Owner {
+    pub(crate) user: u32,
+    pub(crate) group: u32,
 }
 
-impl Mounted {
-    pub(crate) fn new(disk: Arc<Mutex<Disk>>, owner: (u32, u32)) -> Self {
+pub(crate) struct FuseFilesystem {
+    disk: Arc<Mutex<Disk>>,
+    owner: Owner,
+}
+
+impl FuseFilesystem {
+    pub(crate) fn new(disk: Arc<Mutex<Disk>>, owner: Owner) -> Self {
         Self { disk, owner }
     }
 
-    fn attributes(&self, disk: &Disk, ino: Ino) -> Result<FileAttr, Fault> {
-        let Node { mode, content } = disk.nodes.get(&ino).ok_or(Fault::NotFound)?;
+    fn attributes(&self, disk: &Disk, ino: Ino) -> Result<FileAttr, DiskError> {
+        let Node { mode, content } = disk.nodes.get(&ino).ok_or(DiskError::NotFound)?;
         let (kind, size) = match content {
             Content::File(file) => (FileType::RegularFile, file.content().len() as u64),
             Content::Folder(_) => (FileType::Directory, 0),
@@ -52,37 +59,39 @@ impl Mounted {
             kind,
             perm: *mode,
             nlink: 1,
-            uid: self.owner.0,
-            gid: self.owner.1,
+            uid: self.owner.user,
+            gid: self.owner.group,
             rdev: 0,
             blksize: BLOCK,
             flags: 0,
         })
     }
 
-    fn entry(&self, find: impl FnOnce(&mut Disk) -> Result<Ino, Fault>, reply: ReplyEntry) {
+    /// Replies with the entry that `find` returns.
+    fn reply_entry(&self, find: impl FnOnce(&mut Disk) -> Result<Ino, DiskError>, reply: ReplyEntry) {
         let mut disk = self.disk.lock();
         match find(&mut disk).and_then(|ino| self.attributes(&disk, ino)) {
-            Ok(attributes) => reply.entry(&VALID, &attributes, Generation(0)),
-            Err(fault) => reply.error(errno(fault)),
+            Ok(attributes) => reply.entry(&CACHE_TIME, &attributes, Generation(0)),
+            Err(error) => reply.error(errno(error)),
         }
     }
 
-    fn done(&self, work: impl FnOnce(&mut Disk) -> Result<(), Fault>, reply: ReplyEmpty) {
+    /// Replies whether `work` succeeded.
+    fn reply_empty(&self, work: impl FnOnce(&mut Disk) -> Result<(), DiskError>, reply: ReplyEmpty) {
         match work(&mut self.disk.lock()) {
             Ok(()) => reply.ok(),
-            Err(fault) => reply.error(errno(fault)),
+            Err(error) => reply.error(errno(error)),
         }
     }
 }
 
-fn errno(fault: Fault) -> Errno {
-    match fault {
-        Fault::NotFound => Errno::ENOENT,
-        Fault::Exists => Errno::EEXIST,
-        Fault::NotAFolder => Errno::ENOTDIR,
-        Fault::IsAFolder => Errno::EISDIR,
-        Fault::NotEmpty => Errno::ENOTEMPTY,
+fn errno(error: DiskError) -> Errno {
+    match error {
+        DiskError::NotFound => Errno::ENOENT,
+        DiskError::Exists => Errno::EEXIST,
+        DiskError::NotAFolder => Errno::ENOTDIR,
+        DiskError::IsAFolder => Errno::EISDIR,
+        DiskError::NotEmpty => Errno::ENOTEMPTY,
     }
 }
 
@@ -90,19 +99,19 @@ fn permissions(mode: u32) -> u16 {
     (mode & 0o7777) as u16
 }
 
-fn place(offset: u64) -> usize {
+fn to_usize(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
-impl Filesystem for Mounted {
+impl Filesystem for FuseFilesystem {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        self.entry(|disk| disk.lookup(parent.0, name), reply);
+        self.reply_entry(|disk| disk.lookup(parent.0, name), reply);
     }
 
     fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
         match self.attributes(&self.disk.lock(), ino.0) {
-            Ok(attributes) => reply.attr(&VALID, &attributes),
-            Err(fault) => reply.error(errno(fault)),
+            Ok(attributes) => reply.attr(&CACHE_TIME, &attributes),
+            Err(error) => reply.error(errno(error)),
         }
     }
 
@@ -127,24 +136,24 @@ impl Filesystem for Mounted {
         let mut disk = self.disk.lock();
         let changed = mode
             .map_or(Ok(()), |mode| disk.set_mode(ino.0, permissions(mode)))
-            .and_then(|()| size.map_or(Ok(()), |size| disk.set_length(ino.0, place(size))))
+            .and_then(|()| size.map_or(Ok(()), |size| disk.set_length(ino.0, to_usize(size))))
             .and_then(|()| self.attributes(&disk, ino.0));
         match changed {
-            Ok(attributes) => reply.attr(&VALID, &attributes),
-            Err(fault) => reply.error(errno(fault)),
+            Ok(attributes) => reply.attr(&CACHE_TIME, &attributes),
+            Err(error) => reply.error(errno(error)),
         }
     }
 
     fn mkdir(&self, _: &Request, parent: INodeNo, name: &OsStr, mode: u32, umask: u32, reply: ReplyEntry) {
-        self.entry(|disk| disk.make_folder(parent.0, name, permissions(mode & !umask)), reply);
+        self.reply_entry(|disk| disk.make_folder(parent.0, name, permissions(mode & !umask)), reply);
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        self.done(|disk| disk.unlink(parent.0, name), reply);
+        self.reply_empty(|disk| disk.unlink(parent.0, name), reply);
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        self.done(|disk| disk.remove_folder(parent.0, name), reply);
+        self.reply_empty(|disk| disk.remove_folder(parent.0, name), reply);
     }
 
     fn rename(
@@ -160,13 +169,13 @@ impl Filesystem for Mounted {
         if flags.contains(RenameFlags::RENAME_EXCHANGE) {
             return reply.error(Errno::EINVAL);
         }
-        self.done(
+        self.reply_empty(
             |disk| {
                 let taken = disk.lookup(new_parent.0, new_name).is_ok();
                 if taken && flags.contains(RenameFlags::RENAME_NOREPLACE) {
-                    return Err(Fault::Exists);
+                    return Err(DiskError::Exists);
                 }
-                disk.rename((parent.0, name), (new_parent.0, new_name))
+                disk.rename(Entry { folder: parent.0, name }, Entry { folder: new_parent.0, name: new_name })
             },
             reply,
         );
@@ -190,9 +199,9 @@ impl Filesystem for Mounted {
         let created = disk.create(parent.0, name, permissions(mode & !umask));
         match created.and_then(|ino| self.attributes(&disk, ino)) {
             Ok(attributes) => {
-                reply.created(&VALID, &attributes, Generation(0), FileHandle(0), FopenFlags::empty())
+                reply.created(&CACHE_TIME, &attributes, Generation(0), FileHandle(0), FopenFlags::empty())
             }
-            Err(fault) => reply.error(errno(fault)),
+            Err(error) => reply.error(errno(error)),
         }
     }
 
@@ -207,9 +216,9 @@ impl Filesystem for Mounted {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        match self.disk.lock().read(ino.0, place(offset), size as usize) {
+        match self.disk.lock().read(ino.0, to_usize(offset), size as usize) {
             Ok(bytes) => reply.data(bytes),
-            Err(fault) => reply.error(errno(fault)),
+            Err(error) => reply.error(errno(error)),
         }
     }
 
@@ -225,9 +234,9 @@ impl Filesystem for Mounted {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        match self.disk.lock().write(ino.0, place(offset), data) {
+        match self.disk.lock().write(ino.0, to_usize(offset), data) {
             Ok(()) => reply.written(u32::try_from(data.len()).unwrap_or(u32::MAX)),
-            Err(fault) => reply.error(errno(fault)),
+            Err(error) => reply.error(errno(error)),
         }
     }
 
@@ -236,24 +245,24 @@ impl Filesystem for Mounted {
     }
 
     fn fsync(&self, _: &Request, ino: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.done(|disk| disk.sync(ino.0), reply);
+        self.reply_empty(|disk| disk.sync(ino.0), reply);
     }
 
     fn fsyncdir(&self, _: &Request, ino: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.done(|disk| disk.sync(ino.0), reply);
+        self.reply_empty(|disk| disk.sync(ino.0), reply);
     }
 
     fn readdir(&self, _: &Request, ino: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
         let disk = self.disk.lock();
         let names = match disk.folder(ino.0) {
             Ok(folder) => folder.names(),
-            Err(fault) => return reply.error(errno(fault)),
+            Err(error) => return reply.error(errno(error)),
         };
         let kind = |ino: &Ino| match disk.folder(*ino) {
             Ok(_) => FileType::Directory,
             Err(_) => FileType::RegularFile,
         };
-        for (at, (name, ino)) in names.iter().enumerate().skip(place(offset)) {
+        for (at, (name, ino)) in names.iter().enumerate().skip(to_usize(offset)) {
             if reply.add(INodeNo(*ino), at as u64 + 1, kind(ino), name) {
                 break;
             }
@@ -262,6 +271,6 @@ impl Filesystem for Mounted {
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
-        reply.statfs(BLOCKS, BLOCKS, BLOCKS, BLOCKS, BLOCKS, BLOCK, 255, BLOCK);
+        reply.statfs(FREE_BLOCKS, FREE_BLOCKS, FREE_BLOCKS, FREE_BLOCKS, FREE_BLOCKS, BLOCK, 255, BLOCK);
     }
 }

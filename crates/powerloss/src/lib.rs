@@ -1,7 +1,7 @@
-//! For tests only: a file system in memory, mounted with FUSE, that loses unsynced writes when its power is cut.
+//! A file system in memory, mounted with FUSE, that loses unsynced writes when its power is cut. For tests only.
 //!
-//! [`Disk`] is the model: it holds every file and folder twice, as programs see it and as it is on the disk, and the
-//! changes in between. [`Volume`] mounts a disk so that a real program runs on it, and cuts its power.
+//! [`Disk`] is the model: it has every file and folder twice, as programs see it and as it is on the disk, and the changes
+//! in between. [`Volume`] mounts a disk, so that a real program can use it, and cuts its power.
 //!
 //! The model is as strict as POSIX allows. `fsync` and `fdatasync` of a file keep its content and its length, nothing
 //! else; a created, renamed or removed name is kept by `fsync` of its folder. Of what was not synced, a power loss
@@ -17,6 +17,6 @@ mod folder;
 mod fuse;
 mod volume;
 
-pub use cut::{Cut, Loss};
-pub use disk::{Disk, Fault, FolderSync, Ino};
+pub use cut::{CutDisk, Loss, LostChanges};
+pub use disk::{Disk, DiskError, Entry, FolderSync, Ino};
 pub use volume::{Volume, unavailable};

@@ -15,23 +15,23 @@ use parking_lot::Mutex;
 use rustix::mount::{UnmountFlags, unmount};
 
 use crate::{
-    cut::{Cut, Loss},
+    cut::{CutDisk, Loss, LostChanges},
     disk::{Disk, FolderSync},
-    fuse::Mounted,
+    fuse::{FuseFilesystem, Owner},
 };
 
-/// How long a killed process may take to let go of its files.
-const ATTEMPTS: u32 = 500;
+/// How often unmounting is tried while a killed process still has files open.
+const UNMOUNT_ATTEMPTS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A mounted disk. It is unmounted when dropped; no process may use it any more by then.
+/// A mounted disk. It is unmounted when dropped; by then no process may use it.
 pub struct Volume {
     folder: PathBuf,
     disk: Arc<Mutex<Disk>>,
     session: Option<BackgroundSession>,
 }
 
-/// Why volumes cannot be mounted here; `None` when they can. Tried once.
+/// Returns why volumes cannot be mounted on this machine; `None` when they can. Tries it once.
 pub fn unavailable() -> Option<String> {
     static TRIED: OnceLock<Option<String>> = OnceLock::new();
     TRIED.get_or_init(try_to_mount).clone()
@@ -59,31 +59,29 @@ impl Volume {
         Ok(Self { folder: folder.to_owned(), disk, session })
     }
 
-    /// Cuts the power and mounts what is left of the disk. Processes that use the volume must have been killed before:
-    /// what they are told after the cut would not count. `chance(n)` gives a number below `n`.
-    ///
-    /// Returns how many changes were not synced, and how many of those were lost.
-    pub fn cut(&mut self, loss: Loss, chance: &mut dyn FnMut(u64) -> u64) -> io::Result<(usize, usize)> {
-        // From here on the old mount shows an empty disk; what the kernel still writes is lost.
+    /// Cuts the power and mounts what is left of the disk. Processes that use the volume must have been killed before, since
+    /// results of operations after the cut mean nothing. `chance(n)` returns a random number below `n`.
+    pub fn cut(&mut self, loss: Loss, chance: &mut dyn FnMut(u64) -> u64) -> io::Result<LostChanges> {
+        // From now on the old mount serves an empty disk; what the kernel still writes is lost.
         let disk = {
             let mut disk = self.disk.lock();
             let folder_sync = disk.folder_sync;
             std::mem::replace(&mut *disk, Disk::empty(folder_sync))
         };
         self.end_session()?;
-        let Cut { disk, unsynced, lost } = disk.cut(loss, chance);
+        let CutDisk { disk, changes } = disk.cut(loss, chance);
         self.disk = Arc::new(Mutex::new(disk));
         self.session = Some(mount(&self.folder, &self.disk)?);
-        Ok((unsynced, lost))
+        Ok(changes)
     }
 
-    /// Writes everything as programs see it now into an ordinary folder, as of one moment. A test should look at this
-    /// copy, not into the mount: the process that serves a mount can block itself by using it.
+    /// Copies everything, as programs see it at this moment, into an ordinary folder. A test should read this copy and not the
+    /// mount: the process that serves a mount can block itself by using it.
     pub fn export(&self, to: &Path) -> io::Result<()> {
         self.disk.lock().export(to)
     }
 
-    /// How many changes of the file at this path below the root are not synced now.
+    /// How many changes of the file at this path (below the root) are not synced.
     pub fn unsynced_in(&self, path: impl AsRef<Path>) -> usize {
         let disk = self.disk.lock();
         disk.find(path).map_or(0, |file| disk.unsynced_in(file))
@@ -103,8 +101,8 @@ impl Volume {
         for attempt in 1.. {
             match unmount(&self.folder, UnmountFlags::empty()) {
                 Ok(()) => break,
-                Err(rustix::io::Errno::BUSY) if attempt < ATTEMPTS => thread::sleep(PAUSE),
-                // Not root: the helper program has to do it.
+                Err(rustix::io::Errno::BUSY) if attempt < UNMOUNT_ATTEMPTS => thread::sleep(PAUSE),
+                // Without root, only FUSE's helper program may unmount.
                 Err(rustix::io::Errno::PERM) => return session.umount_and_join(),
                 Err(error) => return Err(error.into()),
             }
@@ -122,8 +120,9 @@ impl Drop for Volume {
 }
 
 fn mount(folder: &Path, disk: &Arc<Mutex<Disk>>) -> io::Result<BackgroundSession> {
-    let owner = fs::metadata(folder)?;
+    let metadata = fs::metadata(folder)?;
     let mut config = Config::default();
     config.mount_options = vec![MountOption::FSName("powerloss".to_owned()), MountOption::NoAtime];
-    fuser::spawn_mount(Mounted::new(Arc::clone(disk), (owner.uid(), owner.gid())), folder, &config)
+    let owner = Owner { user: metadata.uid(), group: metadata.gid() };
+    fuser::spawn_mount(FuseFilesystem::new(Arc::clone(disk), owner), folder, &config)
 }

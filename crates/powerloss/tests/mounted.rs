@@ -1,4 +1,4 @@
-//! The disk through the kernel: what a program does with files reaches it, and a cut takes away what was not synced.
+//! A mounted disk: operations of programs reach it through the kernel, and a cut takes what was not synced.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
@@ -9,10 +9,10 @@ use std::{
     process::Command,
 };
 
-use powerloss::{FolderSync, Loss, Volume, unavailable};
+use powerloss::{FolderSync, Loss, LostChanges, Volume, unavailable};
 
 fn never(_: u64) -> u64 {
-    unreachable!("nothing is left to chance here")
+    unreachable!("this kind of loss draws no random numbers")
 }
 
 /// A mounted volume; `None` where nothing can be mounted.
@@ -43,8 +43,12 @@ fn files_are_written_synced_renamed_and_cut() {
     let names: Vec<_> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["c", "folder"]);
 
-    let (unsynced, lost) = volume.cut(Loss::Everything, &mut never).unwrap();
-    assert_eq!((unsynced, lost), (5, 5), "a write, a folder, a file, its write, a rename");
+    let changes = volume.cut(Loss::Everything, &mut never).unwrap();
+    assert_eq!(
+        changes,
+        LostChanges { unsynced: 5, lost: 5 },
+        "a write, a folder, a file, its write, a rename"
+    );
     assert_eq!(fs::read(root.join("a")).unwrap(), b"synced ");
     let names: Vec<_> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["a"]);

@@ -16,14 +16,14 @@ fn main() {
     divan::main();
 }
 
-struct Place {
+struct BenchStore {
     runtime: Runtime,
     store: SqliteStore,
     _folder: tempfile::TempDir,
     made: u64,
 }
 
-impl Place {
+impl BenchStore {
     fn new() -> Option<Self> {
         let folder = tempfile::tempdir().ok()?;
         let store = SqliteStore::open_with(&folder.path().join("bench.db"), Durability::Process).ok()?;
@@ -77,16 +77,16 @@ fn event(seq: u64, event: SessionEvent) -> Row {
 
 #[divan::bench]
 fn append(bencher: Bencher<'_, '_>) {
-    let mut place = Place::new();
-    bencher.counter(ItemsCount::new(DELTAS)).bench_local(|| place.as_mut().and_then(Place::turn));
+    let mut bench = BenchStore::new();
+    bencher.counter(ItemsCount::new(DELTAS)).bench_local(|| bench.as_mut().and_then(BenchStore::turn));
 }
 
 #[divan::bench]
 fn replay(bencher: Bencher<'_, '_>) {
-    let mut place = Place::new();
-    let key = place.as_mut().and_then(Place::turn);
+    let mut bench = BenchStore::new();
+    let key = bench.as_mut().and_then(BenchStore::turn);
     bencher.counter(ItemsCount::new(DELTAS)).bench_local(|| {
-        let (place, key) = (place.as_ref()?, key?);
-        place.runtime.block_on(place.store.read_log(key, 0, usize::MAX)).ok()
+        let (bench, key) = (bench.as_ref()?, key?);
+        bench.runtime.block_on(bench.store.read_log(key, 0, usize::MAX)).ok()
     });
 }

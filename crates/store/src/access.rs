@@ -1,4 +1,4 @@
-//! Who may call: tokens, and the browsers that signed in with one.
+//! Access tokens, and the browsers that signed in with one.
 
 use async_trait::async_trait;
 use protocol::{PrincipalId, Timestamp, WorkspaceId};
@@ -11,7 +11,7 @@ pub struct TokenRecord {
     pub principal: PrincipalId,
     pub workspace: WorkspaceId,
     pub created_at: Timestamp,
-    /// The one of the data folder or of `CONCERTINO_TOKEN`.
+    /// Whether this is the token in the data folder or in `CONCERTINO_TOKEN`.
     pub is_owner: bool,
 }
 
@@ -23,14 +23,14 @@ pub struct NewToken {
     pub created_at: Timestamp,
 }
 
-/// What came of setting the owner's token.
+/// The result of setting the owner's token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnerToken {
-    /// It is the owner's; so many others were revoked for it.
+    /// It is the owner's token now; this many earlier ones were revoked.
     Set { replaced: usize },
-    /// It was revoked before: nothing was changed.
+    /// Nothing was changed, because the token was revoked before.
     Revoked,
-    /// It was given to somebody else: nothing was changed.
+    /// Nothing was changed, because the token belongs to somebody else.
     Taken,
 }
 
@@ -38,7 +38,7 @@ pub enum OwnerToken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignInRecord {
     pub id: i64,
-    /// The token it came from, and whose that is.
+    /// The token that it signed in with; principal, workspace and owner are those of the token.
     pub token: i64,
     pub principal: PrincipalId,
     pub workspace: WorkspaceId,
@@ -60,46 +60,47 @@ pub struct NewSignIn {
 
 #[async_trait]
 pub trait Tokens {
-    /// The token whose SHA-256 this is, unless it was revoked.
+    /// Finds a token by its SHA-256, unless it was revoked.
     async fn token(&self, sha256: &[u8; 32]) -> Result<Option<TokenRecord>, StoreError>;
 
-    /// Those that are not revoked.
+    /// Returns all tokens that are not revoked.
     async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError>;
 
-    /// A conflict when it was ever added before, also if it was revoked since.
+    /// Adds a token. A conflict when it was ever added before, even if it was revoked since.
     async fn add_token(&self, token: NewToken) -> Result<TokenRecord, StoreError>;
 
-    /// Makes this the owner's token and revokes the ones before it.
+    /// Makes this the owner's token and revokes the earlier ones.
     async fn set_owner_token(&self, sha256: &[u8; 32], at: Timestamp) -> Result<OwnerToken, StoreError>;
 
-    /// Revokes a token with its sign-ins; `false` when there is none. A conflict for the owner's, which can only be
-    /// replaced.
+    /// Revokes a token with its sign-ins; returns `false` when there is no such token. A conflict for the owner's token,
+    /// which can only be replaced.
     async fn revoke_token(&self, id: i64, at: Timestamp) -> Result<bool, StoreError>;
 
+    /// Whether the token with this SHA-256 was revoked.
     async fn was_revoked(&self, sha256: &[u8; 32]) -> Result<bool, StoreError>;
 }
 
 #[async_trait]
 pub trait SignIns {
-    /// The sign-in whose SHA-256 this is, unless it has expired.
+    /// Finds a sign-in by its SHA-256, unless it has expired.
     async fn sign_in(&self, sha256: &[u8; 32], now: Timestamp) -> Result<Option<SignInRecord>, StoreError>;
 
-    /// Those that have not expired, the last used first.
+    /// Returns all sign-ins that have not expired, the last used first.
     async fn sign_ins(&self, now: Timestamp) -> Result<Vec<SignInRecord>, StoreError>;
 
-    /// `false` when the token is revoked. Removes what has expired, and of this token all but the
-    /// [`MOST_SIGN_INS`] that were used last.
+    /// Adds a sign-in; returns `false` when its token is revoked. Also removes expired sign-ins, and those of the same
+    /// token beyond the [`MAX_SIGN_INS`] that were used last.
     async fn add_sign_in(&self, new: NewSignIn) -> Result<bool, StoreError>;
 
-    /// Notes a use. One that was revoked stays revoked.
+    /// Stores when a sign-in was used and when it expires. A revoked sign-in stays revoked.
     async fn use_sign_in(&self, id: i64, at: Timestamp, expires_at: Timestamp) -> Result<(), StoreError>;
 
-    /// Whether there was such a sign-in.
+    /// Revokes a sign-in; returns whether it existed.
     async fn revoke_sign_in(&self, id: i64) -> Result<bool, StoreError>;
 
-    /// A number that changes whenever a token or a sign-in ends, by whichever process.
+    /// Returns a number that changes whenever any process revokes a token or a sign-in.
     async fn revocations(&self) -> Result<i64, StoreError>;
 }
 
 /// How many browsers may be signed in with one token.
-pub const MOST_SIGN_INS: u32 = 100;
+pub const MAX_SIGN_INS: u32 = 100;

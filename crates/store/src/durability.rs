@@ -1,4 +1,4 @@
-//! What an acknowledged write survives, and the file system calls that make new files and folders last.
+//! What an acknowledged write survives, and the file system calls that make new files and folders durable.
 
 use std::{
     fs::{self, File},
@@ -6,13 +6,13 @@ use std::{
     path::Path,
 };
 
-/// What a write survives once its caller has been answered.
+/// What a write survives once it has returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// A power loss: the commit reached the disk (fsync) before the caller is answered.
+    /// A power loss: the commit is synced to the disk (fsync) before the write returns.
     #[default]
     Power,
-    /// The end of this process, also by `kill -9`. A power loss may take the newest writes back.
+    /// The end of this process, even by `kill -9`. A power loss may take the newest writes.
     Process,
 }
 
@@ -37,15 +37,15 @@ impl std::fmt::Display for Durability {
     }
 }
 
-/// The names in this folder survive a power loss: new, renamed and removed files.
+/// Syncs a folder, so that its new, renamed and removed names survive a power loss.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // The parent of a name without a folder is "", which means the present folder.
+    // The parent of a bare file name is "", which means the current folder.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // Other systems have no way to sync a folder.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Makes a folder that only its owner can open, with the folders above it. What was made survives a power loss.
+/// Creates a folder that only its owner can open, with missing folders above it. New folders survive a power loss.
 pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());

@@ -1,7 +1,7 @@
-//! Files of artifacts: one folder per workspace, each file named by its id, readable by its owner only.
+//! The files of artifacts: one folder per workspace, each file named by its id and readable by its owner only.
 //!
-//! A file is whole or not there: it is written beside its place, synced, and moved. Whoever refers to it does so
-//! afterwards, so a crash leaves at most a file that nobody refers to; [`Files::sweep`] takes those away.
+//! A file is complete or does not exist: it is written under another name, synced, and renamed. Events that refer to it
+//! are stored afterwards, so a crash leaves at most a file without an event; [`ArtifactFiles::sweep`] removes those.
 
 use std::{
     collections::HashSet,
@@ -15,18 +15,18 @@ use protocol::{ArtifactId, WorkspaceId};
 
 use crate::durability::{make_private_folder, sync_folder};
 
-pub(crate) struct Files {
+pub(crate) struct ArtifactFiles {
     root: PathBuf,
-    /// What this process wrote, until what others left has been swept.
+    /// Files that this process wrote, until the files of earlier processes have been swept.
     fresh: Mutex<Option<HashSet<ArtifactId>>>,
 }
 
-impl Files {
+impl ArtifactFiles {
     pub(crate) fn new(root: PathBuf) -> Self {
         Self { root, fresh: Mutex::new(Some(HashSet::new())) }
     }
 
-    /// When this returns, the file survives a crash.
+    /// Writes a file. When this returns, the file survives a crash.
     pub(crate) fn put(&self, workspace: &WorkspaceId, id: &ArtifactId, bytes: &[u8]) -> io::Result<()> {
         let folder = self.folder(workspace);
         make_private_folder(&self.root)?;
@@ -35,11 +35,11 @@ impl Files {
         if let Some(fresh) = self.fresh.lock().as_mut() {
             fresh.insert(id.clone());
         }
-        let beside = path.with_extension("part");
-        let written = write_whole(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
+        let partial = path.with_extension("part");
+        let written = write_synced(&partial, bytes).and_then(|()| fs::rename(&partial, &path));
         if let Err(error) = written {
-            // What is left of it is of no use; the failure to write is what matters.
-            drop(fs::remove_file(&beside));
+            // Removing the rest may fail as well; the first failure is the one to report.
+            drop(fs::remove_file(&partial));
             return Err(error);
         }
         sync_folder(&folder)
@@ -64,18 +64,19 @@ impl Files {
         }
     }
 
-    /// Removes what an earlier process left and nobody knows; gives how many files. Does something once only.
+    /// Removes the files of earlier processes that `is_known` does not accept; returns how many. Later calls remove
+    /// nothing.
     pub(crate) fn sweep(&self, is_known: impl Fn(&ArtifactId) -> bool) -> io::Result<usize> {
         let mut removed = 0;
         for folder in entries(&self.root)? {
             for file in entries(&folder)? {
                 let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
                 let id = ArtifactId::new(name.strip_suffix(".part").unwrap_or(name));
-                let ours = match self.fresh.lock().as_ref() {
+                let is_fresh = match self.fresh.lock().as_ref() {
                     Some(fresh) => fresh.contains(&id),
                     None => return Ok(removed),
                 };
-                if !ours && (name.ends_with(".part") || !is_known(&id)) {
+                if !is_fresh && (name.ends_with(".part") || !is_known(&id)) {
                     fs::remove_file(&file)?;
                     removed += 1;
                 }
@@ -85,7 +86,7 @@ impl Files {
         Ok(removed)
     }
 
-    /// Workspaces have names that people choose: what could mean something to a file system is written as hex.
+    /// People choose the names of workspaces, so characters that could have a meaning in a path are written as hex.
     fn folder(&self, workspace: &WorkspaceId) -> PathBuf {
         let mut name = String::from("w-");
         for byte in workspace.as_str().bytes() {
@@ -98,16 +99,16 @@ impl Files {
     }
 }
 
-/// Only ids that we made are names of files.
+/// Refuses ids that were not made here, so that no id can lead out of the folder.
 fn file_name(id: &ArtifactId) -> io::Result<&str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if id.as_str().is_empty() || id.as_str().len() > 100 || !id.as_str().bytes().all(plain) {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "this is no id of a file"));
+        return Err(io::Error::new(io::ErrorKind::NotFound, "this is not the id of a file"));
     }
     Ok(id.as_str())
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -117,7 +118,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// What lies in a folder; nothing when there is no such folder.
+/// The entries of a folder; none when there is no such folder.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
@@ -134,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    fn text(files: &Files, workspace: &str, id: &str) -> Option<String> {
+    fn text(files: &ArtifactFiles, workspace: &str, id: &str) -> Option<String> {
         let mut text = String::new();
         let mut file = files.open(&WorkspaceId::new(workspace), &ArtifactId::new(id)).ok()?;
         file.read_to_string(&mut text).unwrap();
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn a_file_is_private_and_belongs_to_its_workspace() {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::new(folder.path().join("artifacts"));
+        let files = ArtifactFiles::new(folder.path().join("artifacts"));
         let workspace = WorkspaceId::new("../Über/a");
         files.put(&workspace, &ArtifactId::new("art_1"), b"one").unwrap();
         assert_eq!(text(&files, "../Über/a", "art_1").as_deref(), Some("one"));
@@ -166,12 +167,12 @@ mod tests {
     fn what_a_crash_left_is_swept_and_what_is_known_or_new_stays() {
         let folder = tempfile::tempdir().unwrap();
         let workspace = WorkspaceId::new("default");
-        let before = Files::new(folder.path().to_owned());
+        let before = ArtifactFiles::new(folder.path().to_owned());
         for id in ["art_known", "art_lost"] {
             before.put(&workspace, &ArtifactId::new(id), b"x").unwrap();
         }
         fs::write(before.folder(&workspace).join("art_half.part"), b"ha").unwrap();
-        let files = Files::new(folder.path().to_owned());
+        let files = ArtifactFiles::new(folder.path().to_owned());
         files.put(&workspace, &ArtifactId::new("art_new"), b"x").unwrap();
         assert_eq!(files.sweep(|id| id.as_str() == "art_known").unwrap(), 2);
         assert_eq!(files.sweep(|_| false).unwrap(), 0, "once only");

@@ -1,7 +1,7 @@
-//! The truth: sessions, messages, runs, interactions and the log.
+//! Stores sessions: their logs, and the tables that are derived from the logs (messages, runs, interactions and more).
 //!
-//! The engine appends events; every table is a fold over them, applied in the same transaction
-//! (`sqlite/apply.rs`). Nothing else writes a message or a run.
+//! The engine appends events; every table is a fold over them, applied in the same transaction (`sqlite/apply.rs`).
+//! Nothing else writes a message or a run.
 
 pub mod access;
 mod durability;
@@ -15,17 +15,18 @@ pub mod usage;
 pub use access::{NewSignIn, NewToken, OwnerToken, SignInRecord, SignIns, TokenRecord, Tokens};
 pub use durability::{Durability, make_private_folder, sync_folder};
 pub use record::{
-    Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, FrameStatus, MessageRecord,
-    PrefaceRecord, QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus, SessionKey,
-    SessionPage, SessionRecord, SessionTarget, Waiting,
+    ActiveRun, Append, ArtifactCursor, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, FrameStatus,
+    LastRun, MessageRecord, PendingInteraction, PrefaceRecord, QueuedMessage, RecoveryAttempt, RecoveryStage,
+    RunRecord, RunStatus, SessionCursor, SessionInteraction, SessionKey, SessionPage, SessionRecord,
+    SessionTarget, SubAgentChat,
 };
 pub use row::{DeltaRow, DeltaTarget, Row};
 pub use sqlite::{
-    Progress, SqliteStore, Verified, WalFinding, check_wal, copy_database, damaged_logs, files_of,
-    verify_database,
+    BackupProgress, SqliteStore, VerifyReport, WalFinding, artifact_files, check_wal, copy_database,
+    damaged_wal_copies, verify_database,
 };
 pub use store::{
-    Artifacts, Condition, Definitions, Frames, Interactions, Ledger, Log, Messages, Queue, Recovery, Runs,
-    Sessions, Shelf, Store, StoreError, StoreHealth,
+    Artifacts, Definitions, Frames, Health, Interactions, Log, Messages, Queue, Recovery, Runs, SessionIndex,
+    Sessions, Store, StoreError, StoreHealth, UsageReports,
 };
 pub use usage::{UsageBy, UsageQuery, UsageSum};

@@ -1,8 +1,8 @@
-//! What the tables hold, as values.
+//! Records: what callers read from the tables and append to the log.
 
 use protocol::{
-    AgentId, ArtifactInfo, Grant, MessageId, MessageRef, RunEnd, RunId, RunOptions, Seq, SessionId,
-    Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
+    AgentId, ArtifactId, ArtifactInfo, Grant, MessageId, MessageRef, RunEnd, RunId, RunOptions, Seq,
+    SessionId, Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
     wire::agents::AgentFields,
 };
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::row::Row;
 
-/// A session inside the store; never leaves the process.
+/// The number of a session inside the store. Clients never see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionKey(pub i64);
 
@@ -20,44 +20,71 @@ pub struct SessionRecord {
     pub workspace: WorkspaceId,
     pub id: SessionId,
     pub title: Option<String>,
-    /// Whether a person or a model wrote the title; else it is the session's first words.
+    /// Whether a person or a model wrote the title. If not, it is the first words of the session.
     pub is_titled: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub message_count: u64,
     pub active_leaf: Option<MessageRef>,
-    /// No event was ever told under a higher number.
+    /// No event was ever sent with a higher number; see [`Append::high_water`].
     pub high_water: Seq,
-    /// Planted messages that have no rows yet; see [`Messages::settle_planted`](crate::Messages::settle_planted).
-    pub unsettled: bool,
-    /// The message of the newest run, and where that run stands.
-    pub last_run: Option<(MessageId, RunStatus)>,
-    /// How many messages wait behind the run.
+    pub last_run: Option<LastRun>,
+    /// How many messages are queued behind the active run.
     pub queued: u32,
     pub preface: Option<PrefaceRecord>,
-    /// The model that the newest run was to use, and where from: what the session goes on with.
+    /// The model that the newest run asked for and its provider; later runs of the session use it, too.
     pub chat_model_id: Option<String>,
     pub chat_model_source: Option<String>,
-    /// What a person allowed for the rest of the session.
+    /// Calls that a person allowed for the rest of the session.
     pub grants: Vec<Grant>,
 }
 
-/// What the system prompt says about the session, as it was first told to a model.
+/// The newest run of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastRun {
+    /// The message that the run writes.
+    pub message: MessageId,
+    pub status: RunStatus,
+}
+
+impl SessionRecord {
+    /// The cursor of a page of sessions that starts after this one.
+    pub fn cursor(&self) -> SessionCursor {
+        SessionCursor { updated_at: self.updated_at, key: self.key }
+    }
+}
+
+/// The part of the system prompt that belongs to the session, as it was first sent to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrefaceRecord {
     pub agent: String,
     pub text: String,
 }
 
+/// The last session of a page; the next page starts after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SessionCursor {
+    pub updated_at: Timestamp,
+    pub key: SessionKey,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionPage {
     pub sessions: Vec<SessionRecord>,
+    /// Whether more sessions follow.
     pub more: bool,
 }
 
-/// A question that waits, with where it was asked.
+/// A question, and the session it was asked in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
+pub struct SessionInteraction {
+    pub session: SessionId,
+    pub interaction: Interaction,
+}
+
+/// A question that nobody has answered, and the session it was asked in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingInteraction {
     pub session: SessionId,
     pub title: Option<String>,
     pub interaction: Interaction,
@@ -66,9 +93,9 @@ pub struct Waiting {
 /// A message of a branch that has siblings: other answers, or other versions of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchPoint {
-    /// Which of the choices is on the branch.
+    /// Index of the choice that is on the branch.
     pub at: usize,
-    /// In the order they were made.
+    /// In the order in which they were created.
     pub choices: Vec<MessageRef>,
 }
 
@@ -77,9 +104,9 @@ pub struct MessageRecord {
     pub reference: MessageRef,
     pub parent: Option<MessageRef>,
     pub created_at: Timestamp,
-    /// The message as JSON, ready to be sent.
+    /// The message as JSON. Clients are sent this text as it is, so it is not parsed here.
     pub body: String,
-    /// What a model is told before the words of the message.
+    /// Facts that are sent to the model before the text of the message.
     pub facts: Option<TurnFacts>,
 }
 
@@ -89,7 +116,7 @@ impl MessageRecord {
     }
 }
 
-/// A message that waits behind the run that is on.
+/// A user's message that is queued behind the active run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueuedMessage {
     pub message: UiMessage,
@@ -99,22 +126,30 @@ pub struct QueuedMessage {
 }
 
 impl QueuedMessage {
-    /// What it is known by: its own id, or that of the message it edits.
+    /// The id that identifies it in the queue: its own, or that of the message it edits.
     pub fn id(&self) -> &MessageId {
         self.edits.as_ref().unwrap_or(&self.message.id)
     }
 }
 
+/// The last artifact of a page; the next page starts after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactCursor {
+    pub created_at: Timestamp,
+    pub id: ArtifactId,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArtifactPage {
     pub artifacts: Vec<ArtifactInfo>,
+    /// Whether more artifacts follow.
     pub more: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
     Running,
-    /// Waits for a person.
+    /// A person must answer first; the run is not in memory.
     Parked,
     Ended(RunEnd),
 }
@@ -127,14 +162,22 @@ pub struct RunRecord {
     /// The user message it answers.
     pub answers: MessageRef,
     pub status: RunStatus,
-    /// Its first event.
+    /// The number of its first event.
     pub first_seq: Seq,
-    /// The `RunResumed` of its newest pause or end that was followed by more, 0 if it never paused.
+    /// The number of the newest `RunResumed` that followed a pause or an end; 0 if there is none.
     pub last_resume: Seq,
     pub options: RunOptions,
 }
 
-/// How often in a row the process ended unexpectedly while a run was active, and how far its recovery had come then.
+/// An active run, and its session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActiveRun {
+    pub session: SessionKey,
+    pub run: RunRecord,
+}
+
+/// How often in a row the process ended unexpectedly while a run was active, and how far its recovery had got the last
+/// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecoveryAttempt {
     pub crashes: u32,
@@ -143,20 +186,21 @@ pub struct RecoveryAttempt {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecoveryStage {
-    /// Not taken up yet.
+    /// Its recovery has not started.
     #[default]
-    Waiting,
-    /// Its log is being read and folded.
+    NotStarted,
+    /// Its log is being read and folded into a message.
     Folding,
+    /// The run was resumed.
     Active,
 }
 
-/// A sub-agent's frame.
+/// The frame of a sub-agent: the agent at work on one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameRecord {
     /// The message it writes.
     pub message: MessageId,
-    /// The message that delegated, and the call in it.
+    /// The message that delegated the work, and the call in it.
     pub parent: MessageId,
     pub call: ToolCallId,
     /// The message of its run.
@@ -165,11 +209,19 @@ pub struct FrameRecord {
     pub task: String,
     pub status: FrameStatus,
     pub first_seq: Seq,
-    /// Where it last went on after a pause, 0 if it never paused.
+    /// The number of the event that last resumed it after a pause; 0 if it never paused.
     pub last_resume: Seq,
     pub opened_at: Timestamp,
-    /// The message as JSON, once it paused or ended.
+    /// The message as JSON, once the frame was parked or closed.
     pub body: Option<String>,
+}
+
+/// The chat under which clients follow a sub-agent: the session it belongs to, and its frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubAgentChat {
+    pub session: SessionId,
+    pub key: SessionKey,
+    pub frame: FrameRecord,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,9 +233,10 @@ pub enum FrameStatus {
     Failed,
 }
 
+/// The session that an append belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SessionTarget {
-    /// Made by this append; joining an existing one of that id is a conflict.
+    /// Created by this append; a conflict when the workspace has a session with this id.
     New {
         workspace: WorkspaceId,
         id: SessionId,
@@ -191,15 +244,18 @@ pub enum SessionTarget {
     Known(SessionKey),
 }
 
-/// One transaction of a session.
+/// One transaction of a session: rows for its log, and what the store cannot derive from them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Append {
     pub target: SessionTarget,
     pub at: Timestamp,
     pub rows: Vec<Row>,
-    /// The folded message of each frame that these rows park or close.
+    /// The folded message of every frame that these rows park or close. The caller has it in memory; the store would have
+    /// to read the whole frame from the log to fold it again.
     pub messages: Vec<UiMessage>,
-    /// Where the session's mark goes; `None` leaves it where it is, 0 for a new session.
+    /// The new high-water mark of the session: the caller may send events up to this number before they are stored, and
+    /// after a restart numbering continues above it, so that no number is used twice. `None` keeps the mark (0 in a new
+    /// session); callers reserve many numbers at a time and set it rarely.
     pub high_water: Option<Seq>,
 }
 
@@ -208,7 +264,7 @@ pub struct Append {
 pub struct DefinitionRecord {
     pub workspace: WorkspaceId,
     pub id: AgentId,
-    /// Counts the changes, from 1.
+    /// Starts at 1 and increases with every change.
     pub version: u32,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,

@@ -1,6 +1,6 @@
-//! How events lie in the log: what was stored together is one row, and in it neighbouring deltas of one segment are
-//! one item. One row per delta could not carry the load. A cursor may stand inside an item: `lengths` tells where each
-//! delta ended, so that the tail after any number can be cut out.
+//! The format of the log: events that are stored together are one row, and in it consecutive deltas of one segment are
+//! one item. One row per delta would be too slow. A cursor may point into an item: `lengths` says where each delta ends,
+//! so that the deltas after any number can be cut out.
 
 use std::borrow::Cow;
 
@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::StoreError;
 
+/// A part of an append: one event, or consecutive deltas.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Row {
     Event(LogEntry),
@@ -25,10 +26,11 @@ pub struct DeltaRow {
     pub at: Timestamp,
     pub target: DeltaTarget,
     pub text: String,
-    /// Bytes of each delta.
+    /// The length of each delta in bytes.
     pub lengths: Vec<u32>,
 }
 
+/// What the deltas belong to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum DeltaTarget {
@@ -36,17 +38,17 @@ pub enum DeltaTarget {
     ToolInput { message: MessageId, call: ToolCallId },
 }
 
-/// About the most bytes of text in one item.
-const LONGEST: usize = 32 * 1024;
-/// About the most bytes of deltas, or of a planted history, in one stored body.
-const LONGEST_BODY: usize = 64 * 1024;
+/// An item with this many bytes of text takes no further delta.
+const MAX_ITEM_TEXT: usize = 32 * 1024;
+/// A stored body with this many bytes of deltas or planted messages takes no further item.
+const MAX_BODY_TEXT: usize = 64 * 1024;
 
-/// Rows that are stored together, cut where a body would become too long to be read in one piece.
+/// Splits rows that are stored together where a body would become too long to be read at once.
 pub(crate) fn bodies(rows: &[Row]) -> Vec<&[Row]> {
     let mut out = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (place, row) in rows.iter().enumerate() {
-        if bytes >= LONGEST_BODY {
+        if bytes >= MAX_BODY_TEXT {
             out.push(&rows[start..place]);
             (start, bytes) = (place, 0);
         }
@@ -61,7 +63,7 @@ pub(crate) fn bodies(rows: &[Row]) -> Vec<&[Row]> {
     out
 }
 
-/// Deltas that were joined, as an element of a stored body.
+/// Consecutive deltas, as an element of a stored body.
 #[derive(Serialize, Deserialize)]
 struct DeltaBody<'a> {
     #[serde(rename = "type")]
@@ -77,19 +79,20 @@ enum DeltasTag {
     Deltas,
 }
 
-/// How a planted history begins and ends in a body; between lies what the client wrote.
-const PLANTED: (&str, &str) = (r#"{"type":"history_planted","messages":["#, "]}");
+/// What precedes and follows the messages of a planted history in a body. They are stored as the client wrote them.
+const PLANTED_START: &str = r#"{"type":"history_planted","messages":["#;
+const PLANTED_END: &str = "]}";
 
-/// Rows that were stored together, as one text. Their numbers follow each other without a gap.
+/// Encodes rows that are stored together as one text. Their numbers must be consecutive.
 pub(crate) fn encode(rows: &[Row]) -> Result<String, StoreError> {
-    let mut out = Vec::with_capacity(rows.iter().map(about).sum());
+    let mut out = Vec::with_capacity(rows.iter().map(estimated_length).sum());
     for row in rows {
         out.push(if out.is_empty() { b'[' } else { b',' });
         match row {
             Row::Event(LogEntry { event: SessionEvent::HistoryPlanted { messages }, .. }) => {
-                out.extend_from_slice(PLANTED.0.as_bytes());
+                out.extend_from_slice(PLANTED_START.as_bytes());
                 out.extend_from_slice(messages.as_bytes());
-                out.extend_from_slice(PLANTED.1.as_bytes());
+                out.extend_from_slice(PLANTED_END.as_bytes());
             }
             Row::Event(entry) => serde_json::to_writer(&mut out, &entry.event).map_err(corrupt)?,
             Row::Deltas(row) => serde_json::to_writer(&mut out, &DeltaBody::of(row)).map_err(corrupt)?,
@@ -99,8 +102,8 @@ pub(crate) fn encode(rows: &[Row]) -> Result<String, StoreError> {
     String::from_utf8(out).map_err(|error| StoreError::Corrupt(error.to_string()))
 }
 
-/// About how many bytes a row will have.
-fn about(row: &Row) -> usize {
+/// About how many bytes the encoded row will have.
+fn estimated_length(row: &Row) -> usize {
     match row {
         Row::Event(LogEntry { event: SessionEvent::HistoryPlanted { messages }, .. }) => {
             messages.as_bytes().len() + 64
@@ -110,7 +113,7 @@ fn about(row: &Row) -> usize {
     }
 }
 
-/// The events of a stored text that come after `after`; the first one has the number `from`.
+/// Decodes the events with numbers above `after` from a stored text whose first event has the number `from`.
 pub(crate) fn decode(
     from: Seq,
     at: Timestamp,
@@ -147,7 +150,7 @@ pub(crate) fn decode(
 }
 
 fn event(text: &str) -> Result<SessionEvent, StoreError> {
-    match text.strip_prefix(PLANTED.0).and_then(|text| text.strip_suffix(PLANTED.1)) {
+    match text.strip_prefix(PLANTED_START).and_then(|text| text.strip_suffix(PLANTED_END)) {
         Some(planted) => {
             let messages = Planted::read(Bytes::copy_from_slice(planted.as_bytes()));
             Ok(SessionEvent::HistoryPlanted { messages: messages.map_err(StoreError::Corrupt)? })
@@ -179,8 +182,8 @@ impl DeltaRow {
         Some(Self { from: seq, to: seq, at, target, text: delta.to_owned(), lengths })
     }
 
-    /// Takes the next delta of the same segment in; `false` when it belongs elsewhere or this is long enough: whoever
-    /// reads one piece of a long text must not be handed all of it.
+    /// Appends the next delta; returns `false` when it belongs to another segment or this item is long enough. Items are
+    /// bounded so that a reader can read a long text in pieces.
     pub fn extend(&mut self, seq: Seq, event: &SessionEvent) -> bool {
         let same = match (&self.target, event) {
             (
@@ -193,7 +196,7 @@ impl DeltaRow {
             ) => message == other && call == name,
             _ => false,
         };
-        if !same || seq != self.to + 1 || self.text.len() >= LONGEST {
+        if !same || seq != self.to + 1 || self.text.len() >= MAX_ITEM_TEXT {
             return false;
         }
         if let SessionEvent::SegmentDelta { delta, .. } | SessionEvent::ToolInputDelta { delta, .. } = event {
@@ -227,10 +230,17 @@ impl DeltaRow {
 }
 
 impl Row {
-    pub fn range(&self) -> (Seq, Seq) {
+    pub(crate) fn first_seq(&self) -> Seq {
         match self {
-            Self::Event(entry) => (entry.seq, entry.seq),
-            Self::Deltas(row) => (row.from, row.to),
+            Self::Event(entry) => entry.seq,
+            Self::Deltas(row) => row.from,
+        }
+    }
+
+    pub(crate) fn last_seq(&self) -> Seq {
+        match self {
+            Self::Event(entry) => entry.seq,
+            Self::Deltas(row) => row.to,
         }
     }
 
@@ -284,11 +294,11 @@ mod tests {
         }
         let bodies = bodies(&rows);
         assert!(bodies.len() > 5, "{}", bodies.len());
-        assert!(bodies.iter().all(|rows| encode(rows).unwrap().len() < 2 * LONGEST_BODY));
+        assert!(bodies.iter().all(|rows| encode(rows).unwrap().len() < 2 * MAX_BODY_TEXT));
         let mut next = 1;
         for row in bodies.into_iter().flatten() {
-            assert_eq!(row.range().0, next);
-            next = row.range().1 + 1;
+            assert_eq!(row.first_seq(), next);
+            next = row.last_seq() + 1;
         }
         assert_eq!(next, 501);
     }

@@ -1,4 +1,4 @@
-//! SQLite in the data directory: one writing connection with group commit, a few readers, nothing to install.
+//! The store in a SQLite database: one connection that writes and commits in groups, and a few that read.
 
 mod apply;
 mod artifacts;
@@ -8,20 +8,24 @@ mod checkpoint;
 mod checksum;
 mod damage;
 mod definitions;
+mod encode;
 mod frames;
 mod health;
 mod interactions;
 mod log;
+mod message_rows;
 mod messages;
 mod migrate;
+mod notes;
 mod planted;
 mod queue;
 mod reader;
 mod recovery;
 mod runs;
 mod salvage;
+mod session_index;
+mod session_patch;
 mod sessions;
-mod shelf;
 mod sign_ins;
 mod tokens;
 mod transaction;
@@ -37,22 +41,24 @@ use std::{
 
 use rusqlite::{Connection, config::DbConfig};
 
-pub use backup::{Progress, copy_database, damaged_logs, files_of, verify_database};
-pub use verify::Verified;
+pub use backup::{BackupProgress, artifact_files, copy_database, damaged_wal_copies, verify_database};
+pub use verify::VerifyReport;
 pub use wal::{WalFinding, check_wal};
 
-use crate::{Durability, StoreError, durability::sync_folder, files::Files};
-use damage::Damage;
+use crate::{Durability, StoreError, durability::sync_folder, files::ArtifactFiles};
+use damage::DamageReport;
+use planted::PendingHistories;
 use reader::Readers;
 use writer::Writer;
 
 pub struct SqliteStore {
     writer: Writer,
     readers: Readers,
-    files: Arc<Files>,
-    damage: Arc<Damage>,
-    /// Above every key this process has given: it gives none twice, so that what comes late for a deleted session
-    /// reaches no other.
+    files: Arc<ArtifactFiles>,
+    damage: Arc<DamageReport>,
+    pending_histories: PendingHistories,
+    /// Higher than every key that this process has assigned. A key is not assigned twice, so that a late write for a
+    /// deleted session cannot reach another session.
     next_key: AtomicI64,
 }
 
@@ -62,26 +68,35 @@ impl SqliteStore {
         Self::open_with(path, Durability::default())
     }
 
-    /// Opens or creates the database; brings its schema up to date, after a backup. Files lie in a folder beside it.
+    /// Opens or creates the database and migrates its schema, after a backup. Artifact files are in a folder beside it.
     pub fn open_with(path: &Path, durability: Durability) -> Result<Self, StoreError> {
         let mut connection = connect(path)?;
-        // One flipped bit in the header would make every text another one.
+        // One flipped bit in the header would change how every text is decoded.
         let encoding: String = connection.query_row("PRAGMA encoding", [], |row| row.get(0))?;
         if encoding != "UTF-8" {
-            return Err(StoreError::Corrupt(format!("its texts are said to be {encoding}")));
+            return Err(StoreError::Corrupt(format!(
+                "its header says that texts are stored as {encoding} instead of UTF-8"
+            )));
         }
         connection.execute_batch(synchronous(durability))?;
         migrate::migrate(&mut connection, path)?;
-        // SQLite syncs the database and the folder of its log, but not the name of a new database.
+        // SQLite does not sync the folder of a new database, so its name could be lost.
         sync_folder(path.parent().unwrap_or(Path::new("")))?;
         let readers = Readers::new(path)?;
         let writer = Writer::start(connection, path, durability)?;
-        let files = Arc::new(Files::new(path.with_file_name("artifacts")));
-        Ok(Self { writer, readers, files, damage: Arc::default(), next_key: AtomicI64::new(1) })
+        let files = Arc::new(ArtifactFiles::new(path.with_file_name("artifacts")));
+        Ok(Self {
+            writer,
+            readers,
+            files,
+            damage: Arc::default(),
+            pending_histories: PendingHistories::default(),
+            next_key: AtomicI64::new(1),
+        })
     }
 
-    /// A look at a few rows. The connection that writes knows them best: what it wrote is in its memory, while a reader
-    /// begins anew after every commit.
+    /// Reads a few rows, with the writing connection if it is free: it has in its cache what it wrote, while the cache of a
+    /// reader is invalid after every commit.
     async fn look_up<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -92,7 +107,7 @@ impl SqliteStore {
         }
     }
 
-    /// What SQLite itself says about the file: `ok`, or what is wrong.
+    /// Runs SQLite's own check of the file; returns `ok` or what is wrong.
     pub async fn integrity_check(&self) -> Result<String, StoreError> {
         self.readers
             .read(|connection| Ok(connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?))
@@ -100,11 +115,8 @@ impl SqliteStore {
     }
 }
 
-/// How many writes wait; a full queue makes the caller wait.
-const QUEUE: usize = 4096;
-const READERS: usize = 4;
-/// More than there are: none is planned twice.
-const STATEMENTS: usize = 128;
+/// More than there are different statements, so that none is prepared twice.
+const CACHED_STATEMENTS: usize = 128;
 
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(path)?;
@@ -119,14 +131,14 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
          PRAGMA wal_autocheckpoint = 0;
          PRAGMA journal_size_limit = 67108864;",
     )?;
-    // Otherwise statements are planned anew whenever a value is bound that an index might like.
+    // Otherwise SQLite may plan a statement again when a value is bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     Ok(connection)
 }
 
-/// What a commit with this durability needs. With NORMAL the write-ahead log is synced before it is copied into the
-/// database, so that the database stays sound; with FULL it is also synced at every commit.
+/// The setting that commits with this durability need. With NORMAL the write-ahead log is synced before it is copied into
+/// the database, so that a power loss cannot damage the database; with FULL it is also synced at every commit.
 fn synchronous(durability: Durability) -> &'static str {
     match durability {
         Durability::Power => "PRAGMA synchronous = FULL",
@@ -150,12 +162,12 @@ impl From<rusqlite::Error> for StoreError {
             {
                 Self::Corrupt(what.unwrap_or_else(|| failure.to_string()))
             }
-            // A value of another kind than what was written there, or a row that another one refers to.
+            // A value of another type than was written there.
             error @ (rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::Utf8Error(..)) => {
-                Self::Corrupt(format!("a row holds something else: {error}"))
+                Self::Corrupt(format!("a row has a value of the wrong type: {error}"))
             }
             rusqlite::Error::QueryReturnedNoRows => {
                 Self::Corrupt("a row that another refers to is missing".to_owned())
@@ -171,7 +183,7 @@ impl From<std::io::Error> for StoreError {
     }
 }
 
-/// SQLite's integers are signed; our numbers never come near the edge.
+/// SQLite's integers are signed; our numbers are far below the limit.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

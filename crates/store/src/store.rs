@@ -1,4 +1,7 @@
-//! What the engine asks of a store. One trait per noun; a backend is a folder with one file per trait.
+//! The interface between the engine and a store: one trait per noun, together [`Store`].
+//!
+//! A backend is a folder with one file per trait (`sqlite/`). All backends pass the same tests (`tests/conformance.rs`).
+//! What a backend does to be fast stays behind these traits: callers need to know nothing about it.
 
 use std::{fs::File, sync::Arc};
 
@@ -11,15 +14,17 @@ use protocol::{
 use crate::{
     access::{SignIns, Tokens},
     record::{
-        Append, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord, MessageRecord, QueuedMessage,
-        RecoveryAttempt, RecoveryStage, RunRecord, SessionKey, SessionPage, SessionRecord, Waiting,
+        ActiveRun, Append, ArtifactCursor, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord,
+        MessageRecord, PendingInteraction, QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord,
+        SessionCursor, SessionInteraction, SessionKey, SessionPage, SessionRecord, SubAgentChat,
     },
     usage::{UsageQuery, UsageSum},
 };
 
+/// Everything that the engine stores.
 pub trait Store:
     Sessions
-    + Shelf
+    + SessionIndex
     + Messages
     + Runs
     + Recovery
@@ -28,11 +33,11 @@ pub trait Store:
     + Queue
     + Log
     + Artifacts
-    + Ledger
+    + UsageReports
     + Tokens
     + SignIns
     + Definitions
-    + Condition
+    + Health
     + Send
     + Sync
 {
@@ -40,7 +45,7 @@ pub trait Store:
 
 impl<T> Store for T where
     T: Sessions
-        + Shelf
+        + SessionIndex
         + Messages
         + Runs
         + Recovery
@@ -49,11 +54,11 @@ impl<T> Store for T where
         + Queue
         + Log
         + Artifacts
-        + Ledger
+        + UsageReports
         + Tokens
         + SignIns
         + Definitions
-        + Condition
+        + Health
         + Send
         + Sync
 {
@@ -61,7 +66,7 @@ impl<T> Store for T where
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Somebody else was first: the approval is settled, the session is gone.
+    /// The request does not fit what is stored: the approval was answered, the id is taken, the session was deleted.
     #[error("the record was changed by someone else")]
     Conflict,
     #[error("the database is not available")]
@@ -70,22 +75,23 @@ pub enum StoreError {
     Corrupt(String),
 }
 
-/// How the store is.
+/// Whether the store works.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreHealth {
     /// Why the newest commit failed; `None` when it succeeded.
     pub failing: Option<String>,
-    /// What was found damaged since the start, one line each.
+    /// Damage that was found since the start, one line each.
     pub damage: Vec<String>,
 }
 
 #[async_trait]
-pub trait Condition {
+pub trait Health {
     async fn health(&self) -> StoreHealth;
 }
 
 #[async_trait]
 pub trait Sessions {
+    /// Finds a session by the id that its client chose.
     async fn session(
         &self,
         workspace: &WorkspaceId,
@@ -94,19 +100,19 @@ pub trait Sessions {
 
     async fn session_by_key(&self, key: SessionKey) -> Result<Option<SessionRecord>, StoreError>;
 
-    /// Newest first. `before` is the last row of the page before.
+    /// Lists the sessions of a workspace, newest first. `before` is the last session of the previous page.
     async fn sessions(
         &self,
         workspace: &WorkspaceId,
-        before: Option<(Timestamp, SessionKey)>,
+        before: Option<SessionCursor>,
         limit: u32,
     ) -> Result<SessionPage, StoreError>;
 
-    /// A person names the session, or takes its title away.
+    /// Sets or removes the title, on behalf of a person.
     async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError>;
 
-    /// The session gets a title that was written for it; gives whether it did. `only_untitled`: not if it has more than
-    /// its first words already.
+    /// Sets a title that a model wrote; returns whether it was set. With `only_untitled` a title that a person or a model
+    /// wrote before is kept.
     async fn title_session(
         &self,
         key: SessionKey,
@@ -114,29 +120,31 @@ pub trait Sessions {
         only_untitled: bool,
     ) -> Result<bool, StoreError>;
 
-    /// Moves the active leaf to the newest leaf at or below this message.
+    /// Makes the newest leaf at or below this message the end of the active branch; returns that leaf.
     async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError>;
 
-    /// Everything of the session goes, for good.
+    /// Deletes a session with everything that belongs to it.
     async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError>;
 }
 
-/// How a person finds sessions again: pins, search, what waits, where it branches.
+/// How a person finds sessions again: pins, search, unanswered questions, branches.
 #[async_trait]
-pub trait Shelf {
+pub trait SessionIndex {
+    /// Pins a session at this time, or unpins it.
     async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError>;
 
-    /// Those of these sessions that are pinned.
+    /// Returns which of these sessions are pinned.
     async fn pinned(&self, keys: &[SessionKey]) -> Result<Vec<SessionKey>, StoreError>;
 
-    /// Every pinned session of a workspace, newest first.
+    /// Lists the pinned sessions of a workspace, the last pinned first.
     async fn pinned_sessions(
         &self,
         workspace: &WorkspaceId,
         limit: u32,
     ) -> Result<Vec<SessionRecord>, StoreError>;
 
-    /// Sessions whose title or whose messages hold this text, newest first.
+    /// Finds sessions whose title or messages contain this text, newest first. A backend may leave out the text of old
+    /// sessions and of long histories that have not been read since they were planted.
     async fn search_sessions(
         &self,
         workspace: &WorkspaceId,
@@ -144,24 +152,24 @@ pub trait Shelf {
         limit: u32,
     ) -> Result<Vec<SessionRecord>, StoreError>;
 
-    /// Questions nobody has answered yet, oldest first.
-    async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError>;
+    /// Lists questions that nobody has answered, oldest first.
+    async fn pending_interactions(
+        &self,
+        workspace: &WorkspaceId,
+        limit: u32,
+    ) -> Result<Vec<PendingInteraction>, StoreError>;
 
-    /// The messages on the way to `leaf` that have siblings, oldest first.
+    /// Lists the messages of the branch that ends at `leaf` that have siblings, oldest first.
     async fn branch_points(&self, key: SessionKey, leaf: &MessageRef)
     -> Result<Vec<BranchPoint>, StoreError>;
 }
 
 #[async_trait]
 pub trait Messages {
-    /// The newest revision.
+    /// Returns the newest revision of a message.
     async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError>;
 
-    /// A long planted history is stored in one piece and gets its rows afterwards: this makes sure it has them.
-    /// Nothing else of a session that is `unsettled` may be read before.
-    async fn settle_planted(&self, key: SessionKey) -> Result<(), StoreError>;
-
-    /// The branch that ends at `leaf`, oldest first: at most `limit` messages, the ones nearest to the leaf.
+    /// Returns the last `limit` messages of the branch that ends at `leaf`, oldest first.
     async fn branch(
         &self,
         key: SessionKey,
@@ -169,8 +177,8 @@ pub trait Messages {
         limit: u32,
     ) -> Result<Vec<MessageRecord>, StoreError>;
 
-    /// The branch that ends at `leaf`, oldest first, without what `stop` and the messages before it hold; all of
-    /// it when `stop` is not on the branch.
+    /// Returns the messages after `stop` of the branch that ends at `leaf`, oldest first; the whole branch when `stop` is
+    /// not on it. A caller that has read the branch before reads only what is new.
     async fn branch_after(
         &self,
         key: SessionKey,
@@ -181,30 +189,31 @@ pub trait Messages {
 
 #[async_trait]
 pub trait Runs {
-    /// The run that wrote, or writes, this message or has a sub-agent that does.
+    /// Finds the run that writes this message, or whose sub-agent does.
     async fn run_of_message(
         &self,
         key: SessionKey,
         message: &MessageId,
     ) -> Result<Option<RunRecord>, StoreError>;
 
-    /// The newest run that answers this user message.
+    /// Finds the newest run that answers this user message.
     async fn run_answering(
         &self,
         key: SessionKey,
         user: &MessageRef,
     ) -> Result<Option<RunRecord>, StoreError>;
 
-    /// Runs that were on when the process ended; recovery goes through them.
-    async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError>;
+    /// Lists the active runs. At the start these are the runs that the last process left, which recovery resumes.
+    async fn active_runs(&self) -> Result<Vec<ActiveRun>, StoreError>;
 }
 
-/// What recovery must know of the processes before. A *unit* is what it takes up in a session: the active run, by its
-/// message, or, when there is none, the queued message that begins.
+/// What recovery must know about crashes of earlier processes. A *unit* is what recovery resumes in a session: the active
+/// run, named by its message, or, when there is none, the queued message that is next.
 #[async_trait]
 pub trait Recovery {
-    /// Once at the start, before anything is taken up. When the last process was not asked to end, every unit has one
-    /// crash more; one that has `alone_from` already only if it was being taken up at the time.
+    /// Called once at the start, before anything is resumed. If the last process did not end cleanly, counts one more crash
+    /// for every unit. A unit that has `alone_from` crashes already is counted only if it was being recovered at the time,
+    /// since such units are recovered one at a time.
     async fn begin_recovery(&self, alone_from: u32) -> Result<(), StoreError>;
 
     async fn recovery_attempt(
@@ -213,7 +222,7 @@ pub trait Recovery {
         unit: &MessageId,
     ) -> Result<RecoveryAttempt, StoreError>;
 
-    /// When this returns, it is known after a crash. Only for a unit that has crashes.
+    /// Stores how far the recovery of a unit that has crashes has got, durably.
     async fn note_recovery(
         &self,
         key: SessionKey,
@@ -221,28 +230,29 @@ pub trait Recovery {
         stage: RecoveryStage,
     ) -> Result<(), StoreError>;
 
-    /// Its crashes no longer count.
+    /// Resets the crashes of a unit to 0.
     async fn forget_recovery(&self, key: SessionKey, unit: &MessageId) -> Result<(), StoreError>;
 
-    /// The process was asked to end, and ends now.
+    /// Stores that the process was asked to end, so that the next start counts no crash.
     async fn note_clean_end(&self) -> Result<(), StoreError>;
 }
 
+/// Frames of sub-agents. The frame of a main agent is its run.
 #[async_trait]
 pub trait Frames {
-    /// The sub-agents of the runs that write these messages, in the order they began.
+    /// Lists the sub-agents of the runs that write these messages, in the order in which they were started.
     async fn frames_of_runs(
         &self,
         key: SessionKey,
         roots: Vec<MessageId>,
     ) -> Result<Vec<FrameRecord>, StoreError>;
 
-    /// The sub-agent that is followed under this chat id, and the session it belongs to.
+    /// Finds the sub-agent that clients follow under this chat id, and its session.
     async fn frame_of_chat(
         &self,
         workspace: &WorkspaceId,
         chat: &SessionId,
-    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError>;
+    ) -> Result<Option<SubAgentChat>, StoreError>;
 }
 
 #[async_trait]
@@ -251,9 +261,9 @@ pub trait Interactions {
         &self,
         workspace: &WorkspaceId,
         id: &ApprovalId,
-    ) -> Result<Option<(SessionId, Interaction)>, StoreError>;
+    ) -> Result<Option<SessionInteraction>, StoreError>;
 
-    /// All questions of the run that writes this message, those of its sub-agents included, in the order they were
+    /// Lists all questions of the run that writes this message and of its sub-agents, in the order in which they were
     /// asked.
     async fn interactions_of_message(
         &self,
@@ -264,18 +274,18 @@ pub trait Interactions {
 
 #[async_trait]
 pub trait Queue {
-    /// The messages that wait, the first first.
+    /// Lists the queued messages of a session in queue order.
     async fn queued(&self, key: SessionKey) -> Result<Vec<QueuedMessage>, StoreError>;
 
-    /// Sessions in which messages wait; recovery goes through them.
+    /// Lists the sessions that have queued messages, for recovery.
     async fn sessions_with_queue(&self) -> Result<Vec<SessionKey>, StoreError>;
 }
 
-/// Files that were made. What is known of a file comes from the log, in the event's own transaction.
+/// Artifacts: files that agents made. Their names and types are derived from the log; the bytes are stored beside it.
 #[async_trait]
 pub trait Artifacts {
-    /// When this returns, the file survives a crash. An event must follow that refers to it, or it is swept at
-    /// the next start.
+    /// Writes a file. When this returns, the file survives a crash. An event that refers to it must follow, or the file is
+    /// swept at the next start.
     async fn put_file(
         &self,
         workspace: &WorkspaceId,
@@ -285,7 +295,7 @@ pub trait Artifacts {
 
     async fn open_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<File, StoreError>;
 
-    /// Removes files that an earlier process left and no event refers to; gives how many.
+    /// Removes files of earlier processes that no event refers to; returns how many.
     async fn sweep_files(&self) -> Result<usize, StoreError>;
 
     async fn artifact(
@@ -294,26 +304,30 @@ pub trait Artifacts {
         id: &ArtifactId,
     ) -> Result<Option<ArtifactInfo>, StoreError>;
 
-    /// Newest first, of one session or of all. `before` is the last of the page before.
+    /// Lists the artifacts of one session or of all, newest first. `before` is the last artifact of the previous page.
     async fn artifacts(
         &self,
         workspace: &WorkspaceId,
         session: Option<SessionKey>,
-        before: Option<(Timestamp, ArtifactId)>,
+        before: Option<ArtifactCursor>,
         limit: u32,
     ) -> Result<ArtifactPage, StoreError>;
 }
 
+/// The log of every session. An append is the only way to write to the tables that are derived from it.
 #[async_trait]
 pub trait Log {
-    /// Appends rows and applies what they mean to the tables, all or nothing. When this returns, it is on disk.
+    /// Appends rows to the log of a session and applies them to the tables, all or nothing; returns the key of the session.
+    /// When this returns, boundary events are stored as durably as the store was opened for; deltas survive the end of the
+    /// process. The append is behind an `Arc` so that a caller can keep it for a retry without copying it.
     async fn append(&self, append: Arc<Append>) -> Result<SessionKey, StoreError>;
 
-    /// The same for what happened elsewhere and before: every event keeps its own time.
+    /// Like [`Self::append`], for events of the past: every event keeps its own time instead of the time of the append.
+    /// Import needs this.
     async fn append_past(&self, append: Arc<Append>) -> Result<SessionKey, StoreError>;
 
-    /// Events after `after`, in order; deltas of one segment that were stored together come as one. At most
-    /// about `max_bytes` of them, at least one if there is any.
+    /// Reads events with numbers above `after`, in order; consecutive deltas that were stored together are returned as
+    /// one. Returns at most about `max_bytes` of them, but at least one if there is any.
     async fn read_log(
         &self,
         key: SessionKey,
@@ -321,27 +335,27 @@ pub trait Log {
         max_bytes: usize,
     ) -> Result<Vec<LogEntry>, StoreError>;
 
-    /// Whether an event was stored under this number; a crash leaves holes.
+    /// Whether an event with this number is stored. After a crash some numbers are missing.
     async fn is_stored(&self, key: SessionKey, seq: Seq) -> Result<bool, StoreError>;
 
-    /// The newest `data` of a kept `data-<name>` part of the session.
+    /// Returns the newest `data` of a kept `data-<name>` part of the session.
     async fn latest_data(&self, key: SessionKey, name: &str)
     -> Result<Option<serde_json::Value>, StoreError>;
 }
 
 #[async_trait]
-pub trait Ledger {
-    /// Sums over the calls that the query names, the group with the newest call first.
+pub trait UsageReports {
+    /// Adds up the model calls that the query selects; returns one sum per group, the group with the newest call first.
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError>;
 }
 
 /// Agents that workspaces define.
 #[async_trait]
 pub trait Definitions {
-    /// All of a workspace, in the order of their names.
+    /// Lists the definitions of a workspace by name.
     async fn definitions(&self, workspace: &WorkspaceId) -> Result<Vec<DefinitionRecord>, StoreError>;
 
-    /// Workspaces that have any.
+    /// Lists the workspaces that have definitions.
     async fn workspaces_with_definitions(&self) -> Result<Vec<WorkspaceId>, StoreError>;
 
     async fn definition(
@@ -350,13 +364,13 @@ pub trait Definitions {
         id: &AgentId,
     ) -> Result<Option<DefinitionRecord>, StoreError>;
 
-    /// A conflict when the workspace has the id or the name already.
+    /// Adds a definition. A conflict when the workspace has one with the same id or name.
     async fn add_definition(&self, new: DefinitionRecord) -> Result<(), StoreError>;
 
-    /// Replaces version `from`; a conflict when that is not the present one, or the name is taken.
+    /// Replaces version `from`. A conflict when another version is stored or the name is taken.
     async fn change_definition(&self, new: DefinitionRecord, from: u32) -> Result<(), StoreError>;
 
-    /// A conflict when there is no such version.
+    /// Removes a definition. A conflict when there is no such version.
     async fn remove_definition(
         &self,
         workspace: &WorkspaceId,

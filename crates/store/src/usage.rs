@@ -1,4 +1,4 @@
-//! The ledger of model calls, as values: what to add up, and the sums.
+//! Queries over the usage of model calls, and their results.
 
 use protocol::{Cost, MessageId, RunId, SessionId, Timestamp, Usage, WorkspaceId};
 
@@ -9,22 +9,22 @@ pub struct UsageQuery {
     pub session: Option<SessionId>,
     pub run: Option<RunId>,
     pub message: Option<MessageId>,
-    /// Calls at this moment or later.
+    /// Only calls at this time or later.
     pub from: Option<Timestamp>,
-    /// Calls before this moment.
+    /// Only calls before this time.
     pub until: Option<Timestamp>,
     pub by: UsageBy,
-    /// The groups with the newest calls are kept.
+    /// At most this many groups are returned, those with the newest calls.
     pub limit: u32,
 }
 
-/// What calls are put together by.
+/// What calls are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageBy {
-    /// Quarters of an hour since 1970: days of every time zone are made of them.
+    /// Quarters of an hour since 1970. Days of every time zone can be added up from them.
     QuarterHour,
     Model,
-    /// The path of agents.
+    /// The agents from the main agent to the one that called, joined by `/`.
     Agent,
     Session,
     Run,
@@ -36,12 +36,12 @@ pub enum UsageBy {
 pub struct UsageSum {
     pub key: String,
     pub calls: u64,
-    /// Of them, those that broke off.
+    /// How many of the calls failed before their end.
     pub failed: u64,
     pub usage: Usage,
-    /// Of the calls that have a price.
+    /// The cost of the calls whose price is known.
     pub cost: Cost,
-    /// Calls whose price is not known.
+    /// How many calls have no known price.
     pub unpriced: u64,
     pub duration_ms: u64,
 }

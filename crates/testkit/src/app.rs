@@ -265,7 +265,7 @@ impl TestApp {
     /// The sub-agents of the newest run of a chat, in the order they began.
     pub async fn frames(&self, id: &str) -> Vec<FrameRecord> {
         let session = self.session(id).await;
-        let (root, _) = session.last_run.unwrap();
+        let root = session.last_run.unwrap().message;
         self.store.frames_of_runs(session.key, vec![root]).await.unwrap()
     }
 

@@ -15,7 +15,7 @@ use engine::SystemClock;
 use protocol::{Clock, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use store::{Progress, Verified};
+use store::{BackupProgress, VerifyReport};
 
 use crate::{config::Config, data_dir::DataDir};
 
@@ -144,7 +144,7 @@ fn fill(source: &Path, target: &Path) -> Result<Manifest> {
     store::make_private_folder(target).with_context(|| format!("cannot make {}", target.display()))?;
     let mut said = Teller::new();
     let mut rounds = 0;
-    let Verified { sessions, mut problems } = loop {
+    let VerifyReport { sessions, mut problems } = loop {
         rounds += 1;
         let copy = target.join(DATABASE);
         if copy.exists() {
@@ -153,10 +153,10 @@ fn fill(source: &Path, target: &Path) -> Result<Manifest> {
         let verified =
             store::copy_database(&source.join(DATABASE), &copy, &mut |progress| said.tell(progress))
                 .context("the database cannot be copied")?;
-        let files = store::files_of(&copy).unwrap_or_default();
+        let files = store::artifact_files(&copy).unwrap_or_default();
         let mut missing = Vec::new();
         for (done, file) in files.iter().enumerate() {
-            said.tell(Progress::Files(done as u64, files.len() as u64));
+            said.tell(BackupProgress::Files { done: done as u64, total: files.len() as u64 });
             let to = target.join(ARTIFACTS).join(file);
             if to.is_file() {
                 continue;
@@ -170,7 +170,7 @@ fn fill(source: &Path, target: &Path) -> Result<Manifest> {
         let live = if missing.is_empty() {
             Vec::new()
         } else {
-            store::files_of(&source.join(DATABASE)).unwrap_or_default()
+            store::artifact_files(&source.join(DATABASE)).unwrap_or_default()
         };
         let deleted = missing.iter().any(|file| !live.contains(file));
         if deleted && rounds < ROUNDS {
@@ -297,15 +297,17 @@ impl Teller {
         Self { next: Instant::now() + Duration::from_secs(1) }
     }
 
-    pub(super) fn tell(&mut self, progress: Progress) {
+    pub(super) fn tell(&mut self, progress: BackupProgress) {
         if Instant::now() < self.next {
             return;
         }
         self.next = Instant::now() + Duration::from_secs(1);
         match progress {
-            Progress::Copying(done, all) => eprintln!("copying the database: {done} of {all} pages"),
-            Progress::Files(done, all) => eprintln!("copying files: {done} of {all}"),
-            Progress::Verifying(done, all) => eprintln!("verifying: {done} of {all} chats"),
+            BackupProgress::Copying { done, total } => {
+                eprintln!("copying the database: {done} of {total} pages")
+            }
+            BackupProgress::Files { done, total } => eprintln!("copying files: {done} of {total}"),
+            BackupProgress::Verifying { done, total } => eprintln!("verifying: {done} of {total} chats"),
         }
     }
 }

@@ -62,7 +62,7 @@ fn database(data: &DataDir) -> Result<bool> {
     let mut said = Teller::new();
     let mut problems: Vec<String> =
         finding.filter(|found| found.certain).iter().map(ToString::to_string).collect();
-    let copies = store::damaged_logs(&path);
+    let copies = store::damaged_wal_copies(&path);
     match store::verify_database(&path, &mut |progress| said.tell(progress)) {
         Ok(verified) => {
             problems.extend(verified.problems);

@@ -77,7 +77,7 @@ fn put_back(source: &Path, target: &Path, force: bool) -> Result<Manifest> {
     let verified = store::verify_database(&beside.join(DATABASE), &mut |progress| said.tell(progress))
         .with_context(|| format!("the database of the backup {} cannot be read", source.display()))?;
     problems.extend(verified.problems);
-    let files = store::files_of(&beside.join(DATABASE)).unwrap_or_default();
+    let files = store::artifact_files(&beside.join(DATABASE)).unwrap_or_default();
     let missing = files.iter().filter(|file| !beside.join(ARTIFACTS).join(file).is_file());
     problems.extend(missing.map(|file| format!("the file {} is missing", file.display())));
     sync_all_folders(&beside)?;

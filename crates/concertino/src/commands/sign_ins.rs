@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Subcommand;
-use engine::{SystemClock, access::sign_in_info};
+use engine::{SystemClock, sign_in_info};
 use protocol::{Clock, wire::access::SignInList};
 use store::{SignIns, SqliteStore};
 

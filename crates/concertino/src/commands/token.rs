@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
-use engine::{SystemClock, access::token_info};
+use engine::{SystemClock, token_info};
 use protocol::{Clock, PrincipalId, WorkspaceId, wire::access::TokenList};
 use store::{NewToken, SignIns, SqliteStore, StoreError, Tokens};
 

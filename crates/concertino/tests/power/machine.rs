@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use powerloss::{FolderSync, Loss, Volume};
+use powerloss::{FolderSync, Loss, LostChanges, Volume};
 use tempfile::TempDir;
 
 use crate::{dice::Dice, process::Process};
@@ -29,7 +29,8 @@ impl Machine {
     pub fn cut_power(&mut self, loss: Loss, dice: &mut Dice) {
         self.process.kill();
         let volume = self.volume.as_mut().unwrap();
-        let (unsynced, lost) = volume.cut(loss, &mut |below| dice.between(0, below - 1)).unwrap();
+        let LostChanges { unsynced, lost } =
+            volume.cut(loss, &mut |below| dice.between(0, below - 1)).unwrap();
         self.unsynced += unsynced;
         self.lost += lost;
     }

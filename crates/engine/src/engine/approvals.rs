@@ -12,6 +12,8 @@ use protocol::{
     wire::rest::{ApprovalAnswer, ApprovalList, AskedApproval, WaitingApproval},
 };
 
+use store::SessionInteraction;
+
 use crate::{
     Engine, EngineError, mailbox::answer::Decision, run::tool_calls::approval, session::actor::Command,
 };
@@ -22,7 +24,7 @@ const MOST_COVERED: u32 = 200;
 impl Engine {
     /// Every question of the workspace that nobody has answered yet.
     pub async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<ApprovalList, EngineError> {
-        let waiting = self.services.store.waiting(workspace, limit).await?;
+        let waiting = self.services.store.pending_interactions(workspace, limit).await?;
         let approvals = waiting
             .into_iter()
             .map(|one| WaitingApproval {
@@ -40,7 +42,8 @@ impl Engine {
         workspace: &WorkspaceId,
         approval: &ApprovalId,
     ) -> Result<AskedApproval, EngineError> {
-        let (chat_id, approval) = self.interaction(workspace, approval).await?;
+        let SessionInteraction { session: chat_id, interaction: approval } =
+            self.interaction(workspace, approval).await?;
         Ok(AskedApproval { chat_id, question: self.question(&approval), approval })
     }
 
@@ -51,14 +54,15 @@ impl Engine {
         approval: ApprovalId,
         answer: ApprovalAnswer,
     ) -> Result<Interaction, EngineError> {
-        let (session, asked) = self.interaction(&workspace, &approval).await?;
+        let SessionInteraction { session, interaction: asked } =
+            self.interaction(&workspace, &approval).await?;
         let decision = self.check(&asked, answer)?;
         let grant = decision.grant.clone();
         self.tell(&workspace, &session, approval.clone(), decision).await?;
         if let Some(grant) = grant {
             self.answer_covered(&workspace, &session, &grant).await?;
         }
-        Ok(self.interaction(&workspace, &approval).await?.1)
+        Ok(self.interaction(&workspace, &approval).await?.interaction)
     }
 
     async fn tell(
@@ -78,7 +82,7 @@ impl Engine {
         session: &SessionId,
         grant: &Grant,
     ) -> Result<(), EngineError> {
-        let waiting = self.services.store.waiting(workspace, MOST_COVERED).await?;
+        let waiting = self.services.store.pending_interactions(workspace, MOST_COVERED).await?;
         for other in waiting.into_iter().filter(|other| other.session == *session) {
             let other = other.interaction;
             if self.question(&other).and_then(|question| question.always).as_ref() != Some(grant) {
@@ -140,7 +144,7 @@ impl Engine {
         &self,
         workspace: &WorkspaceId,
         approval: &ApprovalId,
-    ) -> Result<(SessionId, Interaction), EngineError> {
+    ) -> Result<SessionInteraction, EngineError> {
         let found = self.services.store.interaction(workspace, approval).await?;
         found.ok_or(EngineError::ApprovalNotFound)
     }

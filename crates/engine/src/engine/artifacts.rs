@@ -3,6 +3,7 @@
 use std::fs::File;
 
 use protocol::{ArtifactId, ArtifactInfo, ArtifactList, SessionId, Timestamp, WorkspaceId};
+use store::ArtifactCursor;
 
 use crate::{Engine, EngineError};
 
@@ -40,10 +41,15 @@ impl Engine {
     }
 }
 
-fn parse_cursor(cursor: &str) -> Result<(Timestamp, ArtifactId), EngineError> {
+fn parse_cursor(cursor: &str) -> Result<ArtifactCursor, EngineError> {
     cursor
         .split_once('-')
-        .and_then(|(time, id)| Some((Timestamp(time.parse().ok()?), ArtifactId::from_outside(id).ok()?)))
+        .and_then(|(time, id)| {
+            Some(ArtifactCursor {
+                created_at: Timestamp(time.parse().ok()?),
+                id: ArtifactId::from_outside(id).ok()?,
+            })
+        })
         .ok_or_else(|| {
             EngineError::InvalidMessage("cursor must be the nextCursor of the page before.".to_owned())
         })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use protocol::{
     MessageId, Part, Role, Seq, SessionId, ToolCallId, UiMessage, WorkspaceId, project::nested::expand,
 };
-use store::{FrameRecord, FrameStatus, MessageRecord, SessionKey, StoreError};
+use store::{FrameRecord, FrameStatus, MessageRecord, SessionKey, StoreError, SubAgentChat};
 
 use crate::{Engine, EngineError, Viewer, session::actor::Command};
 
@@ -20,7 +20,7 @@ impl Engine {
         &self,
         workspace: &WorkspaceId,
         chat: &SessionId,
-    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, EngineError> {
+    ) -> Result<Option<SubAgentChat>, EngineError> {
         if !may_be_sub(chat) {
             return Ok(None);
         }
@@ -55,7 +55,7 @@ impl Engine {
         text: String,
     ) -> Result<(), EngineError> {
         let (session, frame) = match self.sub_chat(&workspace, &chat).await? {
-            Some((session, _, frame)) => (session, Some(frame.message)),
+            Some(SubAgentChat { session, frame, .. }) => (session, Some(frame.message)),
             None => (chat, None),
         };
         self.ask(workspace, session, |reply| Command::Steer { frame, text, reply }).await

@@ -5,7 +5,7 @@ use protocol::{
     MessageId, RunId, SessionId, Timestamp, WorkspaceId,
     wire::usage::{GroupBy, Spent, SpentGroup, UsageReport},
 };
-use store::{Ledger, UsageBy, UsageQuery, UsageSum};
+use store::{UsageBy, UsageQuery, UsageReports, UsageSum};
 
 use crate::EngineError;
 
@@ -28,7 +28,7 @@ pub struct UsageRequest {
 
 /// Adds up what a workspace used.
 pub async fn report(
-    ledger: &(impl Ledger + ?Sized),
+    ledger: &(impl UsageReports + ?Sized),
     workspace: &WorkspaceId,
     request: UsageRequest,
 ) -> Result<UsageReport, EngineError> {

@@ -5,7 +5,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use protocol::{ApprovalId, MessageId, MessageRef, RunEnd, Seq, SessionEvent, WhenBusy};
-use store::{FrameRecord, RunRecord, RunStatus, SessionRecord, StoreError};
+use store::{FrameRecord, LastRun, RunRecord, RunStatus, SessionRecord, StoreError};
 use tokio::sync::mpsc;
 
 use super::{
@@ -229,10 +229,10 @@ impl Actor {
     async fn was_stopped(&self) -> Result<bool, EngineError> {
         let Some(record) = self.record().await? else { return Ok(false) };
         match record.last_run {
-            Some((_, RunStatus::Parked | RunStatus::Running)) => {
+            Some(LastRun { status: RunStatus::Parked | RunStatus::Running, .. }) => {
                 self.withdraw(&record, RunEnd::Cancelled).await
             }
-            Some((_, RunStatus::Ended(end))) => Ok(end == RunEnd::Cancelled),
+            Some(LastRun { status: RunStatus::Ended(end), .. }) => Ok(end == RunEnd::Cancelled),
             None => Ok(false),
         }
     }
@@ -332,7 +332,10 @@ impl Actor {
     async fn send(&mut self, request: SendRequest) -> Result<Viewer, EngineError> {
         let agent = self.main_agent(&request.options)?;
         let mut record = self.record().await?;
-        if matches!(record, Some(SessionRecord { last_run: Some((_, RunStatus::Running)), .. })) {
+        if matches!(
+            record,
+            Some(SessionRecord { last_run: Some(LastRun { status: RunStatus::Running, .. }), .. })
+        ) {
             // Left behind by a store that failed.
             Box::pin(self.recover()).await?;
             if let Some(live) = &self.live {
@@ -383,11 +386,7 @@ impl Actor {
     }
 
     pub(super) async fn record(&self) -> Result<Option<SessionRecord>, EngineError> {
-        let record = self.services.store.session(&self.name.workspace, &self.name.session).await?;
-        if let Some(SessionRecord { unsettled: true, key, .. }) = record {
-            self.services.store.settle_planted(key).await?;
-        }
-        Ok(record)
+        Ok(self.services.store.session(&self.name.workspace, &self.name.session).await?)
     }
 
     /// Withdraws a pending question, so that a new run can start; returns the session as it is then.
@@ -428,7 +427,7 @@ impl Actor {
         }
         let stopped = async {
             let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
-            if let (Some(_), Some((id, _))) = (&at, &record.last_run) {
+            if let (Some(_), Some(LastRun { message: id, .. })) = (&at, &record.last_run) {
                 let run = self.services.store.run_of_message(record.key, id).await?;
                 if !run.as_ref().is_some_and(means) {
                     return Ok(none);

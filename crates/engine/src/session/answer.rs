@@ -8,7 +8,7 @@ use protocol::{
     json::same,
     project::chat::View,
 };
-use store::{RunStatus, SessionRecord};
+use store::{RunStatus, SessionInteraction, SessionRecord};
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::{
@@ -115,8 +115,12 @@ impl Actor {
         decision: &Decision,
     ) -> Option<Result<(), EngineError>> {
         match self.services.store.interaction(&self.name.workspace, approval).await {
-            Ok(Some((_, question))) if question.status == InteractionStatus::Pending => None,
-            Ok(Some((_, question))) => {
+            Ok(Some(SessionInteraction { interaction: question, .. }))
+                if question.status == InteractionStatus::Pending =>
+            {
+                None
+            }
+            Ok(Some(SessionInteraction { interaction: question, .. })) => {
                 let given = |grant: &Grant| self.live.as_ref().is_some_and(|live| live.grants.has(grant));
                 Some(check_repeat(&question, decision, given))
             }
@@ -132,7 +136,8 @@ impl Actor {
     ) -> Result<(), EngineError> {
         let Some(record) = self.record().await? else { return Err(EngineError::ApprovalNotFound) };
         let found = self.services.store.interaction(&record.workspace, approval).await?;
-        let (session, question) = found.ok_or(EngineError::ApprovalNotFound)?;
+        let SessionInteraction { session, interaction: question } =
+            found.ok_or(EngineError::ApprovalNotFound)?;
         if session != record.id {
             return Err(EngineError::ApprovalNotFound);
         }

@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use protocol::{MessageId, QueueExit, SessionEvent, planted::Unread};
-use store::{QueuedMessage, RecoveryAttempt, RecoveryStage, RunStatus, SessionKey, SessionRecord};
+use store::{LastRun, QueuedMessage, RecoveryAttempt, RecoveryStage, RunStatus, SessionKey, SessionRecord};
 use tokio::{sync::OwnedSemaphorePermit, time::sleep};
 
 use super::{
@@ -41,7 +41,7 @@ impl Actor {
             return Ok(());
         }
         let Some(record) = self.record().await? else { return Ok(()) };
-        let Some((unit, RunStatus::Running)) = &record.last_run else {
+        let Some(LastRun { message: unit, status: RunStatus::Running }) = &record.last_run else {
             return if record.queued > 0 && !self.queue.backlog {
                 self.recover_queue(record).await
             } else {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use protocol::{MessageRef, RunEnd, RunOptions, SessionEvent};
-use store::{RunRecord, RunStatus, SessionRecord};
+use store::{LastRun, RunRecord, RunStatus, SessionRecord};
 
 use super::{
     actor::Actor,
@@ -77,11 +77,13 @@ impl Actor {
     /// Ends a run that waits for an answer, or one that a failing store left behind; `false` if there is none.
     pub(super) async fn withdraw(&self, record: &SessionRecord, end: RunEnd) -> Result<bool, EngineError> {
         let (message, ending) = match &record.last_run {
-            Some((message, RunStatus::Parked)) if end == RunEnd::Cancelled => {
+            Some(LastRun { message, status: RunStatus::Parked }) if end == RunEnd::Cancelled => {
                 (message, Ending::StoppedWhileParked)
             }
-            Some((message, RunStatus::Parked)) => (message, Ending::Withdrawn),
-            Some((message, RunStatus::Running)) if self.live.is_none() && end == RunEnd::Cancelled => {
+            Some(LastRun { message, status: RunStatus::Parked }) => (message, Ending::Withdrawn),
+            Some(LastRun { message, status: RunStatus::Running })
+                if self.live.is_none() && end == RunEnd::Cancelled =>
+            {
                 (message, Ending::Stopped)
             }
             _ => return Ok(false),

@@ -7,7 +7,7 @@ use protocol::{
     planted::{TWICE, Unread},
     project::chat::{Reading, View},
 };
-use store::{MessageRecord, RunRecord, RunStatus, SessionRecord};
+use store::{LastRun, MessageRecord, RunRecord, RunStatus, SessionRecord};
 
 use super::{
     actor::Actor,
@@ -66,7 +66,7 @@ impl Actor {
         command: Option<&Command>,
     ) -> Result<SessionRecord, EngineError> {
         match (&record.last_run, command) {
-            (Some((_, RunStatus::Parked)), Some(_)) => Err(EngineError::Waiting),
+            (Some(LastRun { status: RunStatus::Parked, .. }), Some(_)) => Err(EngineError::Waiting),
             _ => self.ready(record).await,
         }
     }

@@ -1,6 +1,7 @@
 //! Finds the reader for a client that follows a session: from the first chunk of the message, or after an event it has.
 
 use protocol::{Seq, SessionEvent, project::chat::View};
+use store::LastRun;
 
 use super::{actor::Actor, viewer::Viewer};
 use crate::{EngineError, log::session_log::SessionLog};
@@ -36,7 +37,7 @@ impl Actor {
     /// The rest of an answer that ended or parked while the client was away.
     async fn watch_ended(&self, after: Seq) -> Result<Option<Viewer>, EngineError> {
         let Some(record) = self.record().await? else { return Ok(None) };
-        let Some((id, _)) = &record.last_run else { return Ok(None) };
+        let Some(LastRun { message: id, .. }) = &record.last_run else { return Ok(None) };
         let Some(run) = self.services.store.run_of_message(record.key, id).await? else { return Ok(None) };
         let in_run = (run.first_seq..record.high_water).contains(&after);
         if !in_run || !self.services.store.is_stored(record.key, after).await? {

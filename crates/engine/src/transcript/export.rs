@@ -92,9 +92,6 @@ pub(super) async fn write_to(
 }
 
 async fn load(store: &Arc<dyn Store>, record: &SessionRecord) -> Result<Transcript, TranscriptFault> {
-    if record.unsettled {
-        store.settle_planted(record.key).await?;
-    }
     let mut log = Vec::new();
     let mut after = 0;
     loop {

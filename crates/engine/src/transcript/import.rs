@@ -134,9 +134,6 @@ impl Named {
 /// What the log does not say.
 async fn dress(place: &Import<'_>, key: SessionKey, session: &SessionFile) -> Result<(), StoreError> {
     let store = place.store;
-    if store.session_by_key(key).await?.is_some_and(|record| record.unsettled) {
-        store.settle_planted(key).await?;
-    }
     if session.is_user_rename {
         store.rename_session(key, session.title.clone()).await?;
     }

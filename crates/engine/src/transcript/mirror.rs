@@ -107,7 +107,7 @@ impl Mirror {
                     }
                     self.write(store, &record.workspace, &record.id).await;
                 }
-                before = page.sessions.last().map(|last| (last.updated_at, last.key));
+                before = page.sessions.last().map(SessionRecord::cursor);
                 if !page.more || before.is_none() {
                     break;
                 }

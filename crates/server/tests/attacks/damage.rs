@@ -5,7 +5,7 @@ use testkit::{
     Scripted, TestApp,
     protocol::{ErrorCode, SessionId, WorkspaceId},
     says,
-    store::{Condition, Shelf},
+    store::{Health, SessionIndex},
 };
 
 async fn app_with_chats(chats: &[&str]) -> TestApp {
@@ -112,7 +112,7 @@ async fn damaged_questions_and_files_leave_the_others_in_their_lists() {
     question("ok", "{}");
     question("damaged", "{ no");
     let workspace = WorkspaceId::default_workspace();
-    let waiting = app.store.waiting(&workspace, 10).await.unwrap();
+    let waiting = app.store.pending_interactions(&workspace, 10).await.unwrap();
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0].session, SessionId::new("one"));
     for (id, bytes) in [("art_1", "5"), ("art_2", "'many'")] {

@@ -1,4 +1,4 @@
-//! Artifacts: what the log says of them is a table, their bytes are files beside the database.
+//! Artifacts: a table that is derived from the log, and files beside the database (`files.rs`).
 
 use std::{fs::File, sync::Arc};
 
@@ -8,8 +8,8 @@ use protocol::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, signed, unsigned};
-use crate::{ArtifactPage, Artifacts, SessionKey, StoreError};
+use super::{SqliteStore, apply::TableWriter, signed, unsigned};
+use crate::{ArtifactCursor, ArtifactPage, Artifacts, SessionKey, StoreError};
 
 const COLUMNS: &str = "a.id, a.name, a.media_type, a.bytes, a.tool_call, s.id, a.message, a.created_at";
 const TABLES: &str = "artifacts a JOIN sessions s ON s.key = a.session";
@@ -35,17 +35,21 @@ impl Artifacts for SqliteStore {
         let files = Arc::clone(&self.files);
         self.readers
             .read(move |connection| {
-                // A row without its file may be a damaged row: the file that it meant would look like a left one.
+                // A row without its file may be a damaged row, and the file it refers to would look unused. So remove
+                // nothing in that case.
                 let mut all = connection.prepare_cached("SELECT workspace, id FROM artifacts")?;
                 for row in all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))? {
                     let (workspace, id): (String, String) = row?;
                     if !files.has(&WorkspaceId::new(workspace), &ArtifactId::new(id.as_str())) {
-                        tracing::warn!(file = id, "a file is missing; no other file is removed");
+                        tracing::warn!(
+                            file = id,
+                            "the file of an artifact is missing; unused files are not removed this time"
+                        );
                         return Ok(0);
                     }
                 }
                 let mut known = connection.prepare_cached("SELECT 1 FROM artifacts WHERE id = ?1")?;
-                // What cannot be looked up is kept.
+                // Keep a file whose row cannot be looked up.
                 let is_known = |id: &ArtifactId| known.exists([id.as_str()]).unwrap_or(true);
                 let is_known = std::cell::RefCell::new(is_known);
                 Ok(files.sweep(|id| (is_known.borrow_mut())(id))?)
@@ -74,7 +78,7 @@ impl Artifacts for SqliteStore {
         &self,
         workspace: &WorkspaceId,
         session: Option<SessionKey>,
-        before: Option<(Timestamp, ArtifactId)>,
+        before: Option<ArtifactCursor>,
         limit: u32,
     ) -> Result<ArtifactPage, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
@@ -85,7 +89,7 @@ impl Artifacts for SqliteStore {
                     None => ("a.workspace", &workspace.as_str()),
                 };
                 let (time, id) = match &before {
-                    Some((time, id)) => (time.0, id.as_str()),
+                    Some(ArtifactCursor { created_at, id }) => (created_at.0, id.as_str()),
                     None => (i64::MAX, ""),
                 };
                 let mut statement = connection.prepare_cached(&format!(
@@ -96,7 +100,7 @@ impl Artifacts for SqliteStore {
                 let rows = statement.query_map(params![owner, time, id, i64::from(limit) + 1], |row| {
                     Ok(info(row).map_err(StoreError::from))
                 })?;
-                let (mut artifacts, _) = damage.readable("files", rows)?;
+                let mut artifacts = damage.readable("files", rows)?.rows;
                 let more = artifacts.len() > limit as usize;
                 artifacts.truncate(limit as usize);
                 Ok(ArtifactPage { artifacts, more })
@@ -105,30 +109,26 @@ impl Artifacts for SqliteStore {
     }
 }
 
-pub(super) fn insert(
-    connection: &Connection,
-    session: SessionKey,
-    message: &MessageId,
-    artifact: &Artifact,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO artifacts
-               (id, workspace, session, message, tool_call, name, media_type, bytes, created_at)
-             SELECT ?1, workspace, key, ?3, ?4, ?5, ?6, ?7, ?8 FROM sessions WHERE key = ?2",
-        )?
-        .execute(params![
-            artifact.id.as_str(),
-            session.0,
-            message.as_str(),
-            artifact.tool_call_id.as_ref().map(ToolCallId::as_str),
-            artifact.name,
-            artifact.media_type,
-            signed(artifact.bytes),
-            at.0
-        ])?;
-    Ok(())
+impl TableWriter<'_> {
+    pub(super) fn insert_artifact(&self, message: &MessageId, artifact: &Artifact) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO artifacts
+                   (id, workspace, session, message, tool_call, name, media_type, bytes, created_at)
+                 SELECT ?1, workspace, key, ?3, ?4, ?5, ?6, ?7, ?8 FROM sessions WHERE key = ?2",
+            )?
+            .execute(params![
+                artifact.id.as_str(),
+                self.session.0,
+                message.as_str(),
+                artifact.tool_call_id.as_ref().map(ToolCallId::as_str),
+                artifact.name,
+                artifact.media_type,
+                signed(artifact.bytes),
+                self.at.0
+            ])?;
+        Ok(())
+    }
 }
 
 /// The files of a session, by workspace and id.

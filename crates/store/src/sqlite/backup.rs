@@ -1,8 +1,9 @@
-//! A copy of the database while it is in use: the pages of one moment, and the proof that the copy is what was there.
+//! Copies the database while it is in use, and verifies that the copy equals the source.
 
 use std::{
     fs::File,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use protocol::{ArtifactId, WorkspaceId};
@@ -12,57 +13,61 @@ use rusqlite::{
 };
 
 use super::{
-    verify::{Verified, digest, verify},
+    verify::{VerifyReport, digest, verify},
     wal,
 };
-use crate::{SessionKey, StoreError, files::Files};
+use crate::{SessionKey, StoreError, files::ArtifactFiles};
 
-const PAGES: i32 = 2000;
+/// How many pages are copied before progress is reported.
+const PAGES_PER_STEP: i32 = 2000;
+/// How long to wait for a lock of another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is going on, for whoever waits.
+/// How far a backup or a verification has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// Pages of the database, of how many.
-    Copying(u64, u64),
-    /// Files of artifacts, of how many.
-    Files(u64, u64),
-    /// Sessions, of how many.
-    Verifying(u64, u64),
+pub enum BackupProgress {
+    /// Copying pages of the database.
+    Copying { done: u64, total: u64 },
+    /// Copying files of artifacts.
+    Files { done: u64, total: u64 },
+    /// Verifying sessions.
+    Verifying { done: u64, total: u64 },
 }
 
-/// Copies the database as it is at one moment to a new file and compares every session of the copy with the source.
-/// Damage is copied as it is and named.
+/// Copies the database to a new file, as of one moment, and compares every session of the copy with the source. Damage is
+/// copied as it is and reported.
 pub fn copy_database(
     source: &Path,
     target: &Path,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Verified, StoreError> {
+    progress: &mut dyn FnMut(BackupProgress),
+) -> Result<VerifyReport, StoreError> {
     let from = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    from.busy_timeout(std::time::Duration::from_secs(10))?;
-    // One moment for the copy and for the comparison: others go on writing behind it.
+    from.busy_timeout(BUSY_TIMEOUT)?;
+    // A read transaction: copy and comparison see the same moment while others continue to write.
     from.execute_batch("BEGIN")?;
     from.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
     let mut to = Connection::open(target)?;
     {
         let copy = Backup::new(&from, &mut to)?;
         loop {
-            let step = copy.step(PAGES)?;
+            let step = copy.step(PAGES_PER_STEP)?;
             let pages = copy.progress();
-            let all = u64::try_from(pages.pagecount).unwrap_or(0);
-            progress(Progress::Copying(all - u64::try_from(pages.remaining).unwrap_or(0).min(all), all));
+            let total = u64::try_from(pages.pagecount).unwrap_or(0);
+            let done = total - u64::try_from(pages.remaining).unwrap_or(0).min(total);
+            progress(BackupProgress::Copying { done, total });
             match step {
                 StepResult::Done => break,
-                StepResult::Busy | StepResult::Locked => {
-                    std::thread::sleep(std::time::Duration::from_millis(20))
-                }
+                StepResult::Busy | StepResult::Locked => std::thread::sleep(Duration::from_millis(20)),
                 _ => {}
             }
         }
     }
-    // One file, without a log beside it.
-    let alone: Result<String, _> = to.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0));
-    let mut verified = verify(&to, |done, all| progress(Progress::Verifying(done as u64, all as u64)))?;
-    if let Err(error) = alone {
+    // Without a write-ahead log the copy is a single file.
+    let single_file: Result<String, _> = to.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0));
+    let mut verified = verify(&to, |done, total| {
+        progress(BackupProgress::Verifying { done: done as u64, total: total as u64 });
+    })?;
+    if let Err(error) = single_file {
         verified.problems.push(error.to_string());
     }
     let keys = |connection: &Connection| -> rusqlite::Result<Vec<i64>> {
@@ -71,16 +76,16 @@ pub fn copy_database(
             .query_map([], |row| row.get(0))?
             .collect()
     };
-    // What cannot be listed was named above.
+    // If sessions cannot be listed, `verify` has reported that.
     if let (Ok(before), Ok(after)) = (keys(&from), keys(&to)) {
         if before != after {
-            verified.problems.push("the copy has other chats than the source".to_owned());
+            verified.problems.push("the copy does not have the same chats as the source".to_owned());
         }
         for key in before.into_iter().map(SessionKey) {
             if let (Some(one), Some(other)) = (digest(&from, key), digest(&to, key))
                 && one != other
             {
-                verified.problems.push(format!("chat number {} is another in the copy", key.0));
+                verified.problems.push(format!("chat number {} differs in the copy", key.0));
             }
         }
     }
@@ -89,23 +94,28 @@ pub fn copy_database(
     Ok(verified)
 }
 
-/// Looks at a database that nobody has open, or that others use, without changing it.
-pub fn verify_database(path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Verified, StoreError> {
+/// Verifies a database without changing it. Other processes may use it meanwhile.
+pub fn verify_database(
+    path: &Path,
+    progress: &mut dyn FnMut(BackupProgress),
+) -> Result<VerifyReport, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection.busy_timeout(std::time::Duration::from_secs(10))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.execute_batch("BEGIN")?;
-    verify(&connection, |done, all| progress(Progress::Verifying(done as u64, all as u64)))
+    verify(&connection, |done, total| {
+        progress(BackupProgress::Verifying { done: done as u64, total: total as u64 });
+    })
 }
 
-/// The files that a database refers to, below the folder of artifacts.
-pub fn files_of(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
+/// Lists the files that a database refers to, as paths below the folder of artifacts.
+pub fn artifact_files(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection.busy_timeout(std::time::Duration::from_secs(10))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     let mut statement = connection.prepare("SELECT workspace, id FROM artifacts")?;
     let mut rows = statement.query([])?;
-    let files = Files::new(PathBuf::new());
+    let files = ArtifactFiles::new(PathBuf::new());
     let mut found = Vec::new();
-    // Rows that cannot be read are named where the database is verified.
+    // `verify` reports rows that cannot be read.
     while let Ok(Some(row)) = rows.next() {
         let (Ok(workspace), Ok(id)) = (row.get::<_, String>(0), row.get::<_, String>(1)) else { continue };
         found.extend(files.path(&WorkspaceId::new(workspace), &ArtifactId::new(id)).ok());
@@ -113,7 +123,7 @@ pub fn files_of(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(found)
 }
 
-/// Names of the copies of damaged write-ahead logs that were kept beside this database.
-pub fn damaged_logs(database: &Path) -> Vec<PathBuf> {
+/// Lists the copies of damaged write-ahead logs that were kept beside this database.
+pub fn damaged_wal_copies(database: &Path) -> Vec<PathBuf> {
     wal::kept_copies(database)
 }

@@ -1,17 +1,26 @@
-//! Checksums of rows: computed once when a row is written, compared when it is read. Rows from before have none.
+//! CRC-32 checksums of rows: computed when a row is written, compared when it is read. Rows that were written before
+//! checksums existed have none and are accepted.
 
 use protocol::{Seq, Timestamp};
 use rusqlite::Row;
 
 use crate::{SessionKey, StoreError};
 
-/// Begins the checksum of a row of the log with its text, which is known before its place is.
+/// A row of the log whose checksum is right.
+pub(super) struct LogRow<'a> {
+    pub(super) from: Seq,
+    pub(super) at: Timestamp,
+    pub(super) body: &'a str,
+}
+
+/// Begins the checksum of a row with its text, which is known before the key of the session is.
 pub(super) fn of_text(text: &str) -> crc32fast::Hasher {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(text.as_bytes());
     hasher
 }
 
+/// Completes the checksum of a row of the log.
 pub(super) fn of_log(
     mut text: crc32fast::Hasher,
     session: SessionKey,
@@ -25,7 +34,7 @@ pub(super) fn of_log(
     text.finalize()
 }
 
-/// Of a message, or of a sub-agent's message, which has no revision but 0.
+/// The checksum of a message. The message of a sub-agent always has revision 0.
 pub(super) fn of_message(session: SessionKey, id: &str, revision: u32, body: &str) -> u32 {
     let mut hasher = of_text(body);
     hasher.update(&session.0.to_le_bytes());
@@ -34,21 +43,18 @@ pub(super) fn of_message(session: SessionKey, id: &str, revision: u32, body: &st
     hasher.finalize()
 }
 
-/// The checksum in this column is that of the row, or there is none.
-pub(super) fn matches(row: &Row<'_>, column: usize, found: impl FnOnce() -> u32) -> rusqlite::Result<bool> {
-    Ok(row.get::<_, Option<u32>>(column)?.is_none_or(|stored| stored == found()))
+/// Whether the checksum in this column equals the computed one, or the row has none.
+pub(super) fn matches(row: &Row<'_>, column: usize, compute: impl FnOnce() -> u32) -> rusqlite::Result<bool> {
+    Ok(row.get::<_, Option<u32>>(column)?.is_none_or(|stored| stored == compute()))
 }
 
-/// The text of a row of the log: `from_seq`, `to_seq`, `at`, `body` and `crc` in the columns 0 to 4.
-pub(super) fn log_text<'a>(
-    session: SessionKey,
-    row: &'a Row<'_>,
-) -> Result<(Seq, Timestamp, &'a str), StoreError> {
+/// Reads a row of the log with the columns `from_seq`, `to_seq`, `at`, `body` and `crc`.
+pub(super) fn log_row<'a>(session: SessionKey, row: &'a Row<'_>) -> Result<LogRow<'a>, StoreError> {
     let (from, to) = (super::unsigned(row.get(0)?), super::unsigned(row.get(1)?));
     let at = Timestamp(row.get(2)?);
     let body = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
     if matches(row, 4, || of_log(of_text(body), session, from, to, at))? {
-        return Ok((from, at, body));
+        return Ok(LogRow { from, at, body });
     }
     Err(StoreError::Corrupt(format!("the events {from} to {to} of a chat do not match their checksum")))
 }

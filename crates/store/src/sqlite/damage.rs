@@ -1,4 +1,4 @@
-//! What was found damaged since the store was opened. Lists leave the damaged row out, note it here, and go on.
+//! Damage that was found since the store was opened. A list leaves out a damaged row, adds it here, and continues.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,28 @@ use parking_lot::Mutex;
 
 use crate::StoreError;
 
-/// More are counted but not named.
-const NAMED: usize = 200;
+/// More places than this are not added.
+const MAX_PLACES: usize = 200;
+
+/// The rows of a query that could be read.
+pub(super) struct ReadableRows<T> {
+    pub(super) rows: Vec<T>,
+    /// Whether the query was read to its end. If not, the table itself is damaged.
+    pub(super) is_complete: bool,
+}
 
 #[derive(Default)]
-pub(super) struct Damage {
+pub(super) struct DamageReport {
+    /// What is wrong, by place.
     found: Mutex<BTreeMap<String, String>>,
 }
 
-impl Damage {
-    /// Notes damage at a place, and logs it when it is new.
+impl DamageReport {
+    /// Adds damage at a place, and logs it if it is new.
     pub(super) fn note(&self, place: impl Into<String>, what: impl std::fmt::Display) {
         let place = place.into();
         let mut found = self.found.lock();
-        if found.len() < NAMED && !found.contains_key(&place) {
+        if found.len() < MAX_PLACES && !found.contains_key(&place) {
             let what = what.to_string();
             tracing::error!(
                 place,
@@ -34,13 +42,12 @@ impl Damage {
         self.found.lock().iter().map(|(place, what)| format!("{place}: {what}")).collect()
     }
 
-    /// What can be read of these rows. A row that cannot be read is noted; when the table itself cannot be read any
-    /// further, what was read so far is returned, and `false`.
+    /// Collects the rows that can be read. A row that cannot be read is added to the report.
     pub(super) fn readable<T>(
         &self,
         place: &str,
         rows: impl Iterator<Item = rusqlite::Result<Result<T, StoreError>>>,
-    ) -> Result<(Vec<T>, bool), StoreError> {
+    ) -> Result<ReadableRows<T>, StoreError> {
         let mut kept = Vec::new();
         for (number, row) in rows.enumerate() {
             match row {
@@ -50,12 +57,12 @@ impl Damage {
                 Err(error) => match StoreError::from(error) {
                     StoreError::Corrupt(what) => {
                         self.note(place, what);
-                        return Ok((kept, false));
+                        return Ok(ReadableRows { rows: kept, is_complete: false });
                     }
                     error => return Err(error),
                 },
             }
         }
-        Ok((kept, true))
+        Ok(ReadableRows { rows: kept, is_complete: true })
     }
 }

@@ -21,7 +21,7 @@ impl Definitions for SqliteStore {
                     "SELECT {COLUMNS} FROM agent_definitions WHERE workspace = ?1 ORDER BY name"
                 ))?;
                 let rows = statement.query_map([workspace.as_str()], |row| Ok(record(row)))?;
-                Ok(damage.readable("definitions of agents", rows)?.0)
+                Ok(damage.readable("definitions of agents", rows)?.rows)
             })
             .await
     }
@@ -35,7 +35,7 @@ impl Definitions for SqliteStore {
                 let rows = statement.query_map([], |row| {
                     Ok(row.get::<_, String>(0).map(WorkspaceId::new).map_err(StoreError::from))
                 })?;
-                Ok(damage.readable("definitions of agents", rows)?.0)
+                Ok(damage.readable("definitions of agents", rows)?.rows)
             })
             .await
     }

@@ -1,13 +1,16 @@
-//! Sub-agents' frames and the messages they wrote.
+//! Frames of sub-agents, and the messages that they wrote.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{FrameEnd, FrameParent, MessageId, Seq, SessionId, Timestamp, ToolCallId, WorkspaceId};
+use protocol::{FrameParent, MessageId, SessionId, Timestamp, ToolCallId, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, checksum, damage::Damage, salvage, signed, unsigned};
-use crate::{FrameRecord, FrameStatus, Frames, SessionKey, StoreError};
+use super::{
+    SqliteStore, apply::TableWriter, checksum, damage::DamageReport, planted::SessionRead, salvage, signed,
+    unsigned,
+};
+use crate::{FrameRecord, FrameStatus, Frames, SessionKey, StoreError, SubAgentChat};
 
 const COLUMNS: &str = "f.message, f.parent, f.call, f.root, f.chat, f.task, f.status, f.first_seq, f.last_resume, \
      f.opened_at, f.body, f.session, f.crc";
@@ -18,23 +21,28 @@ impl Frames for SqliteStore {
         &self,
         workspace: &WorkspaceId,
         chat: &SessionId,
-    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError> {
+    ) -> Result<Option<SubAgentChat>, StoreError> {
         let (workspace, chat, damage) = (workspace.clone(), chat.clone(), Arc::clone(&self.damage));
-        self.look_up(move |connection| {
+        let found = self.look_up(move |connection| {
             connection
                 .prepare_cached(&format!(
-                    "SELECT {COLUMNS}, s.id FROM frames f JOIN sessions s ON s.key = f.session
+                    "SELECT {COLUMNS}, s.id, s.planted IS NOT NULL FROM frames f JOIN sessions s ON s.key = f.session
                      WHERE f.chat = ?1 AND s.workspace = ?2"
                 ))?
                 .query_row(params![chat.as_str(), workspace.as_str()], |row| {
                     let session = SessionId::new(row.get::<_, String>(13)?);
                     let key = SessionKey(row.get(11)?);
-                    Ok(record(connection, &damage, row).map(|frame| (session, key, frame)))
+                    let has_pending_history = row.get(14)?;
+                    Ok(record(connection, &damage, row).map(|frame| SessionRead {
+                        key,
+                        has_pending_history,
+                        value: SubAgentChat { session, key, frame },
+                    }))
                 })
                 .optional()?
                 .transpose()
-        })
-        .await
+        });
+        Ok(found.await?.map(|frame| self.pending_histories.note(frame)))
     }
 
     async fn frames_of_runs(
@@ -59,7 +67,7 @@ impl Frames for SqliteStore {
                     let rows = statement.query_map(params![key.0, root.as_str()], |row| {
                         Ok(record(connection, &damage, row))
                     })?;
-                    frames.extend(damage.readable("sub-agents", rows)?.0);
+                    frames.extend(damage.readable("sub-agents", rows)?.rows);
                 }
                 Ok(frames)
             })
@@ -67,82 +75,63 @@ impl Frames for SqliteStore {
     }
 }
 
-pub(super) fn open(
-    connection: &Connection,
-    session: SessionKey,
-    message: &MessageId,
-    parent: &FrameParent,
-    seq: Seq,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO frames (session, message, parent, call, root, chat, task, status, first_seq, opened_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running', ?8, ?9)",
-        )?
-        .execute(params![
-            session.0,
-            message.as_str(),
-            parent.message.as_str(),
-            parent.call.as_str(),
-            parent.root.as_str(),
-            parent.chat.as_str(),
-            parent.task,
-            signed(seq),
-            at.0
-        ])?;
-    Ok(())
-}
+impl TableWriter<'_> {
+    pub(super) fn insert_frame(&self, message: &MessageId, parent: &FrameParent) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO frames (session, message, parent, call, root, chat, task, status, first_seq, opened_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running', ?8, ?9)",
+            )?
+            .execute(params![
+                self.session.0,
+                message.as_str(),
+                parent.message.as_str(),
+                parent.call.as_str(),
+                parent.root.as_str(),
+                parent.chat.as_str(),
+                parent.task,
+                signed(self.seq),
+                self.at.0
+            ])?;
+        Ok(())
+    }
 
-/// Keeps the message of a frame that pauses or ends; `false` when there is no such frame.
-pub(super) fn put(
-    connection: &Connection,
-    session: SessionKey,
-    message: &MessageId,
-    status: FrameStatus,
-    body: &str,
-) -> Result<bool, StoreError> {
-    let changed = connection
-        .prepare_cached(
-            "UPDATE frames SET status = ?3, body = ?4, crc = ?5 WHERE session = ?1 AND message = ?2",
-        )?
-        .execute(params![
-            session.0,
-            message.as_str(),
-            status_name(status),
-            body,
-            checksum::of_message(session, message.as_str(), 0, body)
-        ])?;
-    Ok(changed == 1)
-}
+    /// Stores the message of a frame that was parked or closed; returns `false` when there is no such frame.
+    pub(super) fn store_frame_message(
+        &self,
+        message: &MessageId,
+        status: FrameStatus,
+        body: &str,
+    ) -> Result<bool, StoreError> {
+        let changed = self
+            .connection
+            .prepare_cached(
+                "UPDATE frames SET status = ?3, body = ?4, crc = ?5 WHERE session = ?1 AND message = ?2",
+            )?
+            .execute(params![
+                self.session.0,
+                message.as_str(),
+                status_name(status),
+                body,
+                checksum::of_message(self.session, message.as_str(), 0, body)
+            ])?;
+        Ok(changed == 1)
+    }
 
-pub(super) fn resume(
-    connection: &Connection,
-    session: SessionKey,
-    message: &MessageId,
-    seq: Seq,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "UPDATE frames SET status = 'running',
-               last_resume = CASE status WHEN 'running' THEN last_resume ELSE ?3 END
-             WHERE session = ?1 AND message = ?2",
-        )?
-        .execute(params![session.0, message.as_str(), signed(seq)])?;
-    Ok(())
-}
-
-pub(super) fn status_of(end: &FrameEnd) -> FrameStatus {
-    match end {
-        FrameEnd::Finished { .. } => FrameStatus::Finished,
-        FrameEnd::Cancelled => FrameStatus::Cancelled,
-        FrameEnd::Failed { .. } => FrameStatus::Failed,
+    /// A frame that is resumed after a crash keeps its last resume, like a run.
+    pub(super) fn resume_frame(&self, message: &MessageId) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE frames SET status = 'running',
+                   last_resume = CASE status WHEN 'running' THEN last_resume ELSE ?3 END
+                 WHERE session = ?1 AND message = ?2",
+            )?
+            .execute(params![self.session.0, message.as_str(), signed(self.seq)])?;
+        Ok(())
     }
 }
 
-const NOT_AS_WRITTEN: &str = "it does not match its checksum";
-
-fn record(connection: &Connection, damage: &Damage, row: &Row<'_>) -> Result<FrameRecord, StoreError> {
+fn record(connection: &Connection, damage: &DamageReport, row: &Row<'_>) -> Result<FrameRecord, StoreError> {
     let (message, body): (String, Option<String>) = (row.get(0)?, row.get(10)?);
     let session = SessionKey(row.get(11)?);
     let found = || checksum::of_message(session, &message, 0, body.as_deref().unwrap_or_default());
@@ -150,7 +139,7 @@ fn record(connection: &Connection, damage: &Damage, row: &Row<'_>) -> Result<Fra
         Some(_) if !checksum::matches(row, 12, found)? => {
             damage.note(
                 format!("{}, sub-agent's message {message}", salvage::chat_name(connection, session)),
-                NOT_AS_WRITTEN,
+                "it does not match its checksum",
             );
             Some(salvage::placeholder(&message, false))
         }

@@ -1,4 +1,4 @@
-//! Whether the store can write, as its newest commit showed; and its orderly end.
+//! Health of the store: whether its newest commit succeeded. Also closes the store.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -9,15 +9,15 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 
 use super::SqliteStore;
-use crate::{Condition, StoreError, StoreHealth};
+use crate::{Health, StoreError, StoreHealth};
 
-/// While the store fails, a small write is tried this often at most, when somebody asks.
-const PROBE_EVERY: Duration = Duration::from_secs(3);
-const PROBE_TIME: Duration = Duration::from_secs(2);
+/// While commits fail, a health check tries a small write, at most this often.
+const PROBE_INTERVAL: Duration = Duration::from_secs(3);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How the newest commit went.
+/// Whether the newest commit succeeded.
 #[derive(Default)]
-pub(super) struct Commits {
+pub(super) struct CommitHealth {
     failing: AtomicBool,
     last: Mutex<Option<Failure>>,
 }
@@ -27,7 +27,7 @@ struct Failure {
     tried: Instant,
 }
 
-impl Commits {
+impl CommitHealth {
     pub(super) fn succeeded(&self) {
         if self.failing.load(Ordering::Relaxed) {
             *self.last.lock() = None;
@@ -47,10 +47,10 @@ impl Commits {
         self.last.lock().as_ref().map(|failure| failure.reason.clone())
     }
 
-    /// Whether it is time to try again; true for one caller only.
+    /// Whether it is time to try again. Returns `true` to one caller only.
     fn should_probe(&self) -> bool {
         match &mut *self.last.lock() {
-            Some(failure) if failure.tried.elapsed() >= PROBE_EVERY => {
+            Some(failure) if failure.tried.elapsed() >= PROBE_INTERVAL => {
                 failure.tried = Instant::now();
                 true
             }
@@ -60,17 +60,17 @@ impl Commits {
 }
 
 #[async_trait]
-impl Condition for SqliteStore {
+impl Health for SqliteStore {
     async fn health(&self) -> StoreHealth {
-        let commits = self.writer.commits();
+        let commits = self.writer.commit_health();
         if commits.reason().is_some() && commits.should_probe() {
-            // The writer notes how it went.
+            // The writer remembers whether this commit succeeds.
             let probe = self.writer.write(|connection| {
                 let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
                 Ok(connection.pragma_update(None, "user_version", version)?)
             });
-            if tokio::time::timeout(PROBE_TIME, probe).await.is_err() {
-                tracing::debug!("the store did not answer a small write in time");
+            if tokio::time::timeout(PROBE_TIMEOUT, probe).await.is_err() {
+                tracing::debug!("the store did not commit a small write in time");
             }
         }
         StoreHealth { failing: commits.reason(), damage: self.damage.list() }
@@ -78,15 +78,15 @@ impl Condition for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Notes damage that was found before the store was opened.
+    /// Adds damage that was found before the store was opened.
     pub fn note_damage(&self, place: &str, what: impl std::fmt::Display) {
         self.damage.note(place, what);
     }
 
-    /// Ends the store: no write is accepted any more, and the write-ahead log goes into the database, so that its file alone
-    /// holds everything. Takes no longer than `patience`; what is not done then stays in the log, where it is safe.
-    pub async fn close(&self, patience: Duration) -> Result<(), StoreError> {
+    /// Closes the store: refuses further writes and copies the write-ahead log into the database, so that the database file
+    /// alone holds everything. Takes no longer than `timeout`; what is not copied by then stays safely in the log.
+    pub async fn close(&self, timeout: Duration) -> Result<(), StoreError> {
         self.readers.close();
-        self.writer.close(patience).await
+        self.writer.close(timeout).await
     }
 }

@@ -1,16 +1,17 @@
-//! The ledger of questions put to people.
+//! Interactions: questions that agents ask a person, and their answers.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{
-    ApprovalId, MessageId, RunId, SessionId, Timestamp, ToolCallId, WorkspaceId,
+    ApprovalId, MessageId, RunId, SessionId, Timestamp, ToolCall, ToolCallId, WorkspaceId,
     interaction::{Interaction, InteractionStatus},
 };
 use rusqlite::{OptionalExtension, Row, params};
+use serde_json::Value;
 
-use super::{SqliteStore, parse};
-use crate::{Interactions, SessionKey, StoreError};
+use super::{SqliteStore, apply::TableWriter, json, parse, signed};
+use crate::{Interactions, SessionInteraction, SessionKey, StoreError};
 
 pub(super) const COLUMNS: &str = "i.id, i.run, i.message, i.tool_call, i.tool, i.input, i.status, i.reason, i.asked_at, i.answered_at, i.edited";
 
@@ -20,7 +21,7 @@ impl Interactions for SqliteStore {
         &self,
         workspace: &WorkspaceId,
         id: &ApprovalId,
-    ) -> Result<Option<(SessionId, Interaction)>, StoreError> {
+    ) -> Result<Option<SessionInteraction>, StoreError> {
         let (workspace, id) = (workspace.clone(), id.clone());
         self.look_up(move |connection| {
             connection
@@ -30,7 +31,7 @@ impl Interactions for SqliteStore {
                 ))?
                 .query_row(params![id.as_str(), workspace.as_str()], |row| {
                     let session = SessionId::new(row.get::<_, String>(11)?);
-                    Ok(interaction(row).map(|interaction| (session, interaction)))
+                    Ok(interaction(row).map(|interaction| SessionInteraction { session, interaction }))
                 })
                 .optional()?
                 .transpose()
@@ -51,7 +52,7 @@ impl Interactions for SqliteStore {
                  ORDER BY i.asked_seq"
             ))?;
             let rows = statement.query_map(params![key.0, message.as_str()], |row| Ok(interaction(row)))?;
-            Ok(damage.readable("questions of a message", rows)?.0)
+            Ok(damage.readable("questions of a message", rows)?.rows)
         })
         .await
     }
@@ -73,7 +74,79 @@ pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StoreError> {
     })
 }
 
-pub(super) fn status_name(status: InteractionStatus) -> &'static str {
+/// The answer to a question.
+pub(super) struct Answer<'a> {
+    pub(super) approval: &'a ApprovalId,
+    pub(super) approved: bool,
+    /// Nobody answered; a new message or a stop made the question pointless.
+    pub(super) withdrawn: bool,
+    pub(super) reason: Option<&'a str>,
+}
+
+impl Answer<'_> {
+    fn status(&self) -> InteractionStatus {
+        match (self.approved, self.withdrawn) {
+            (true, _) => InteractionStatus::Approved,
+            (false, false) => InteractionStatus::Denied,
+            (false, true) => InteractionStatus::Withdrawn,
+        }
+    }
+}
+
+impl TableWriter<'_> {
+    /// The question belongs to the run of its message; the run of a sub-agent's message is that of its root.
+    pub(super) fn insert_interaction(
+        &self,
+        approval: &ApprovalId,
+        message: &MessageId,
+        call: &ToolCall,
+    ) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO interactions
+                   (id, session, run, message, tool_call, tool, input, status, asked_at, asked_seq)
+                 VALUES (?1, ?2, (SELECT id FROM runs WHERE session = ?2 AND message =
+                     coalesce((SELECT root FROM frames WHERE session = ?2 AND message = ?3), ?3)), ?3, ?4, ?5, ?6, 'pending', ?7, ?8)",
+            )?
+            .execute(params![
+                approval.as_str(),
+                self.session.0,
+                message.as_str(),
+                call.id.as_str(),
+                call.name,
+                json(&call.input)?,
+                self.at.0,
+                signed(self.seq)
+            ])?;
+        Ok(())
+    }
+
+    /// A conflict when the question was answered before.
+    pub(super) fn answer_interaction(&self, answer: &Answer<'_>) -> Result<(), StoreError> {
+        let changed = self
+            .connection
+            .prepare_cached(
+                "UPDATE interactions SET status = ?2, reason = ?3, answered_at = ?4
+                 WHERE id = ?1 AND status = 'pending'",
+            )?
+            .execute(params![
+                answer.approval.as_str(),
+                status_name(answer.status()),
+                answer.reason,
+                self.at.0
+            ])?;
+        if changed == 1 { Ok(()) } else { Err(StoreError::Conflict) }
+    }
+
+    pub(super) fn set_edited_input(&self, approval: &ApprovalId, input: &Value) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached("UPDATE interactions SET edited = ?2 WHERE id = ?1")?
+            .execute(params![approval.as_str(), json(input)?])?;
+        Ok(())
+    }
+}
+
+fn status_name(status: InteractionStatus) -> &'static str {
     match status {
         InteractionStatus::Pending => "pending",
         InteractionStatus::Approved => "approved",
@@ -90,4 +163,29 @@ fn status(name: &str) -> Result<InteractionStatus, StoreError> {
         "withdrawn" => InteractionStatus::Withdrawn,
         other => return Err(StoreError::Corrupt(format!("unknown interaction status `{other}`"))),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_approval_counts_even_if_it_says_withdrawn() {
+        let approval = ApprovalId::new("a");
+        let status =
+            |approved, withdrawn| Answer { approval: &approval, approved, withdrawn, reason: None }.status();
+        assert_eq!(status(true, false), InteractionStatus::Approved);
+        assert_eq!(status(true, true), InteractionStatus::Approved);
+        assert_eq!(status(false, false), InteractionStatus::Denied);
+        assert_eq!(status(false, true), InteractionStatus::Withdrawn);
+    }
+
+    #[test]
+    fn a_status_is_read_as_it_is_written() {
+        use InteractionStatus::{Approved, Denied, Pending, Withdrawn};
+        for status_before in [Pending, Approved, Denied, Withdrawn] {
+            assert_eq!(status(status_name(status_before)).unwrap(), status_before);
+        }
+        assert!(matches!(status("unknown"), Err(StoreError::Corrupt(_))));
+    }
 }

@@ -1,4 +1,4 @@
-//! Messages: a tree; one branch is read from its leaf upwards.
+//! Reads messages. They form a tree; a branch is read from its leaf up to the root.
 
 use std::sync::Arc;
 
@@ -6,12 +6,13 @@ use async_trait::async_trait;
 use protocol::{MessageId, MessageRef, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node, checksum, damage::Damage, parse, salvage};
+use super::{SqliteStore, checksum, damage::DamageReport, message_rows::node, parse, salvage};
 use crate::{MessageRecord, Messages, SessionKey, StoreError};
 
 #[async_trait]
 impl Messages for SqliteStore {
     async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError> {
+        self.complete_history(key).await?;
         let (id, damage) = (id.clone(), Arc::clone(&self.damage));
         self.look_up(move |connection| {
             connection
@@ -27,16 +28,13 @@ impl Messages for SqliteStore {
         .await
     }
 
-    async fn settle_planted(&self, key: SessionKey) -> Result<(), StoreError> {
-        self.settle(key).await
-    }
-
     async fn branch(
         &self,
         key: SessionKey,
         leaf: &MessageRef,
         limit: u32,
     ) -> Result<Vec<MessageRecord>, StoreError> {
+        self.complete_history(key).await?;
         let (leaf, damage) = (leaf.clone(), Arc::clone(&self.damage));
         self.readers.read(move |connection| readable(connection, &damage, key, &leaf, None, limit)).await
     }
@@ -47,11 +45,12 @@ impl Messages for SqliteStore {
         leaf: &MessageRef,
         stop: Option<&MessageRef>,
     ) -> Result<Vec<MessageRecord>, StoreError> {
+        self.complete_history(key).await?;
         let (leaf, stop, damage) = (leaf.clone(), stop.cloned(), Arc::clone(&self.damage));
         self.readers
             .read(move |connection| {
                 let stop = stop.map(|stop| node(connection, key, &stop)).transpose();
-                // A message that is gone stops nothing.
+                // If there is no such message, read the whole branch.
                 let stop = match stop {
                     Err(StoreError::Conflict) => None,
                     stop => stop?,
@@ -62,10 +61,10 @@ impl Messages for SqliteStore {
     }
 }
 
-/// The branch; where the way up is damaged, everything of the session that can be read.
+/// Reads a branch; if the path to the root is damaged, every message of the session that can be read.
 fn readable(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     key: SessionKey,
     leaf: &MessageRef,
     stop: Option<i64>,
@@ -81,10 +80,10 @@ fn readable(
     }
 }
 
-/// From the leaf upwards, at most `limit` messages and not into `stop`.
+/// Walks from the leaf towards the root, at most `limit` messages and not as far as `stop`.
 fn walk(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     key: SessionKey,
     leaf: &MessageRef,
     stop: Option<i64>,
@@ -114,11 +113,11 @@ pub(super) const BY_NODE: &str =
     "SELECT m.id, m.revision, p.id, p.revision, m.created_at, m.body, m.facts, m.crc, m.parent
      FROM messages m LEFT JOIN messages p ON p.node = m.parent WHERE m.node = ?1";
 
-/// A message whose content does not match its checksum is taken from the log; if that is damaged too, a sentence
-/// stands in its place.
+/// Reads a message. If its body does not match its checksum, it is read from the log; if that is damaged as well, a
+/// placeholder is returned.
 pub(super) fn record(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     key: SessionKey,
     row: &Row<'_>,
 ) -> Result<MessageRecord, StoreError> {
@@ -142,7 +141,7 @@ pub(super) fn record(
         },
         created_at: Timestamp(row.get(4)?),
         body,
-        // Only a model is told; without them it still has the words.
+        // Facts that cannot be read are left out: a model still gets the text of the message.
         facts: facts.and_then(|facts| parse(&facts).ok()),
     })
 }

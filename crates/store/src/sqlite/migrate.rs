@@ -1,4 +1,4 @@
-//! Forward-only migrations: numbered SQL files, `user_version` as the mark, a backup before each upgrade.
+//! Forward-only migrations: numbered SQL files. `user_version` says which were applied. A backup precedes each upgrade.
 
 use std::{fs::File, path::Path};
 
@@ -25,7 +25,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
     migrate_with(connection, path, MIGRATIONS)
 }
 
-/// An empty database of the present schema.
+/// Creates the current schema in an empty database.
 pub(super) fn create(connection: &Connection) -> Result<(), StoreError> {
     for migration in MIGRATIONS {
         connection.execute_batch(migration)?;
@@ -60,7 +60,7 @@ fn migrate_with(connection: &mut Connection, path: &Path, migrations: &[&str]) -
     Ok(())
 }
 
-/// A whole copy beside the database; an older copy of the same version is kept instead of overwritten.
+/// Copies the database to a file beside it. An older copy of the same version is not overwritten.
 fn back_up(connection: &Connection, path: &Path, version: usize) -> Result<(), StoreError> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".backup-v{version}"));

@@ -1,4 +1,4 @@
-//! A few read-only connections, each used by one blocking task at a time.
+//! A few read-only connections, each used by one task at a time.
 
 use std::{path::Path, sync::Arc};
 
@@ -6,8 +6,10 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use super::{READERS, connect};
+use super::connect;
 use crate::StoreError;
+
+const CONNECTIONS: usize = 4;
 
 pub(super) struct Readers {
     idle: Arc<Mutex<Vec<Connection>>>,
@@ -16,7 +18,7 @@ pub(super) struct Readers {
 
 impl Readers {
     pub(super) fn new(path: &Path) -> Result<Self, StoreError> {
-        let connections: Vec<_> = (0..READERS)
+        let connections: Vec<_> = (0..CONNECTIONS)
             .map(|_| {
                 let connection = connect(path)?;
                 connection.pragma_update(None, "query_only", true)?;
@@ -30,14 +32,14 @@ impl Readers {
         })
     }
 
-    /// No more reads; connections that are in use are closed when they come back.
+    /// Refuses further reads. Connections that are in use are closed when they are returned.
     pub(super) fn close(&self) {
         self.free.close();
         self.idle.lock().clear();
     }
 
-    /// A look at a few rows that are almost always in memory: done at once, since handing it to another thread would
-    /// take longer than the look.
+    /// Reads a few rows on this thread. They are almost always in memory, so handing the work to another thread would take
+    /// longer than the read.
     pub(super) async fn look_up<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -50,12 +52,12 @@ impl Readers {
             return self.read(work).await;
         };
         let result = work(&connection);
-        give_back(&self.idle, &self.free, connection);
+        return_connection(&self.idle, &self.free, connection);
         drop(permit);
         result
     }
 
-    /// Anything longer, on a thread that may block.
+    /// Reads on a thread that may block.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -69,10 +71,10 @@ impl Readers {
             let connection = idle.lock().pop();
             let result = match &connection {
                 Some(connection) => work(connection),
-                None => Err(StoreError::Unavailable("no reader is left".into())),
+                None => Err(StoreError::Unavailable("the store is closed".into())),
             };
             if let Some(connection) = connection {
-                give_back(&idle, &free, connection);
+                return_connection(&idle, &free, connection);
             }
             drop(permit);
             result
@@ -82,7 +84,7 @@ impl Readers {
     }
 }
 
-fn give_back(idle: &Mutex<Vec<Connection>>, free: &Semaphore, connection: Connection) {
+fn return_connection(idle: &Mutex<Vec<Connection>>, free: &Semaphore, connection: Connection) {
     let mut idle = idle.lock();
     if !free.is_closed() {
         idle.push(connection);

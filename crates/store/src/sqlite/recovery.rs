@@ -1,4 +1,4 @@
-//! How often in a row the process ended unexpectedly while a run was active.
+//! Counts how often in a row the process ended unexpectedly while a run was active.
 
 use async_trait::async_trait;
 use protocol::MessageId;
@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, params};
 use super::SqliteStore;
 use crate::{Recovery, RecoveryAttempt, RecoveryStage, SessionKey, StoreError};
 
-/// What recovery takes up: the active run of a session, or else the queued message that begins.
+/// What recovery resumes: the active run of a session, or else the queued message that is next.
 const UNITS: &str = "SELECT r.session, r.message FROM sessions s CROSS JOIN runs r
      WHERE s.running AND r.session = s.key AND r.status = 'running'
      UNION ALL
@@ -56,7 +56,7 @@ impl Recovery for SqliteStore {
                 )?
                 .query_row(params![key.0, unit.as_str()], |row| {
                     let stage = match row.get::<_, i64>(1)? {
-                        0 => RecoveryStage::Waiting,
+                        0 => RecoveryStage::NotStarted,
                         1 => RecoveryStage::Folding,
                         _ => RecoveryStage::Active,
                     };
@@ -76,7 +76,7 @@ impl Recovery for SqliteStore {
     ) -> Result<(), StoreError> {
         let unit = unit.clone();
         let stage = match stage {
-            RecoveryStage::Waiting => 0,
+            RecoveryStage::NotStarted => 0,
             RecoveryStage::Folding => 1,
             RecoveryStage::Active => 2,
         };

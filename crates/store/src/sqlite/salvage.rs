@@ -1,21 +1,22 @@
-//! Reading around damage: slow ways that are taken only when the usual one fails.
+//! Reads what a damaged database still has. These reads are slow and are used only when the usual ones fail.
 
 use protocol::{MessageFold, MessageId, MessageRef, SessionEvent, Timestamp, event::LogEntry};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 
 use super::{
-    damage::Damage,
+    damage::DamageReport,
     log,
     messages::{BY_NODE, record},
+    planted::SessionRead,
     sessions,
 };
-use crate::{MessageRecord, SessionKey, SessionRecord, StoreError};
+use crate::{MessageRecord, SessionCursor, SessionKey, SessionRecord, StoreError};
 
 const UNREADABLE: &str =
     "This message is damaged in the database and cannot be read. Restore a backup to get it back.";
 
-/// How a chat is called where damage is reported.
+/// The name of a chat in damage reports.
 pub(super) fn chat_name(connection: &Connection, key: SessionKey) -> String {
     let name = connection.prepare_cached("SELECT workspace, id FROM sessions WHERE key = ?1").and_then(
         |mut statement| {
@@ -28,7 +29,7 @@ pub(super) fn chat_name(connection: &Connection, key: SessionKey) -> String {
     }
 }
 
-/// A message that stands in for one that cannot be read.
+/// The JSON of a message that is shown instead of one that cannot be read.
 pub(super) fn placeholder(id: &str, is_user: bool) -> String {
     let role = if is_user { "user" } else { "assistant" };
     json!({
@@ -38,12 +39,12 @@ pub(super) fn placeholder(id: &str, is_user: bool) -> String {
     .to_string()
 }
 
-/// What a message is called whose row cannot be read.
+/// The reference that is used for a message whose row cannot be read.
 pub(super) fn lost_leaf(node: i64) -> MessageRef {
     MessageRef::first(MessageId::new(format!("damaged-{node}")))
 }
 
-/// Whether the session says that this is its last message.
+/// Whether this is the last message of the active branch, according to the row of the session.
 pub(super) fn is_last(
     connection: &Connection,
     key: SessionKey,
@@ -63,10 +64,10 @@ pub(super) fn is_last(
     })
 }
 
-/// The content of a message whose row is damaged: what the log says it is, else a placeholder.
+/// The body of a message whose row is damaged: from the log if possible, or else a placeholder.
 pub(super) fn body(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     key: SessionKey,
     id: &str,
     revision: u32,
@@ -103,22 +104,22 @@ fn from_log(connection: &Connection, key: SessionKey, id: &str, revision: u32) -
     folded(&MessageId::new(id), &entries)
 }
 
-/// An answer as it was at its newest pause or end.
+/// The JSON of an answer at its newest pause or end.
 pub(super) fn folded(id: &MessageId, entries: &[LogEntry]) -> Option<String> {
-    let is_rest = |entry: &LogEntry| {
+    let is_pause_or_end = |entry: &LogEntry| {
         matches!(entry.event, SessionEvent::RunParked { .. } | SessionEvent::FrameClosed { .. })
             && entry.event.message() == Some(id)
     };
-    let last = entries.iter().rposition(is_rest)?;
+    let last = entries.iter().rposition(is_pause_or_end)?;
     let fold = MessageFold::of(id, &entries[..=last]).ok()?;
     serde_json::to_string(fold.message()).ok()
 }
 
-/// Every message of a session up to `leaf` that can be read, in the order they were stored, with a placeholder for each
-/// that is known to be there and cannot be read. At most `limit`, the newest.
+/// The messages of a session up to `leaf`, in the order in which they were stored, with a placeholder for each that is
+/// known to exist and cannot be read. At most `limit`, the newest.
 pub(super) fn messages(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     key: SessionKey,
     leaf: i64,
     limit: u32,
@@ -157,14 +158,14 @@ pub(super) fn messages(
     found
 }
 
-/// A page of the list of sessions, row by row.
+/// Reads a page of the list of sessions row by row.
 pub(super) fn sessions(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     workspace: &str,
-    before: (i64, i64),
+    before: SessionCursor,
     limit: usize,
-) -> Vec<SessionRecord> {
+) -> Vec<SessionRead<SessionRecord>> {
     let mut keys = numbers(
         connection,
         "SELECT key FROM sessions INDEXED BY sessions_by_time WHERE workspace = ?1",
@@ -178,25 +179,25 @@ pub(super) fn sessions(
     keys.extend(numbers(connection, "SELECT key FROM sessions NOT INDEXED WHERE workspace = ?1", workspace));
     keys.sort_unstable();
     keys.dedup();
-    let mut found: Vec<SessionRecord> = keys
+    let mut found: Vec<_> = keys
         .into_iter()
         .filter_map(|key| match sessions::by_key_alone(connection, SessionKey(key)) {
-            Ok(record) => record,
+            Ok(session) => session,
             Err(error) => {
                 damage.note(format!("chat number {key}"), error);
                 None
             }
         })
-        .filter(|record| {
-            record.workspace.as_str() == workspace && (record.updated_at.0, record.key.0) < before
+        .filter(|SessionRead { value: record, .. }| {
+            record.workspace.as_str() == workspace && record.cursor() < before
         })
         .collect();
-    found.sort_by_key(|record| std::cmp::Reverse((record.updated_at, record.key)));
+    found.sort_by_key(|session| std::cmp::Reverse(session.value.cursor()));
     found.truncate(limit);
     found
 }
 
-/// The numbers that a query gives, as far as it can be read.
+/// The numbers that a query returns, as far as it can be read.
 fn numbers(connection: &Connection, query: &str, of: impl rusqlite::ToSql) -> Vec<i64> {
     let Ok(mut statement) = connection.prepare_cached(query) else { return Vec::new() };
     let Ok(rows) = statement.query_map(params![of], |row| row.get(0)) else { return Vec::new() };

@@ -1,13 +1,18 @@
-//! Sessions: find, list, rename, choose a branch, delete.
+//! Sessions: finds, lists, renames and deletes them, and chooses their active branch.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
+use protocol::{Grant, MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{SqliteStore, apply::node, artifacts, chain, parse, runs::status, salvage, unsigned};
-use crate::{PrefaceRecord, SessionKey, SessionPage, SessionRecord, Sessions, StoreError};
+use super::{
+    SqliteStore, apply::TableWriter, artifacts, chain, damage::ReadableRows, json, message_rows::node, parse,
+    planted::SessionRead, runs::status, salvage, unsigned,
+};
+use crate::{
+    LastRun, PrefaceRecord, SessionCursor, SessionKey, SessionPage, SessionRecord, Sessions, StoreError,
+};
 
 pub(super) const COLUMNS: &str =
     "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
@@ -17,6 +22,10 @@ pub(super) const COLUMNS: &str =
 pub(super) const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
+/// Comes before every session of a list.
+pub(super) const FIRST_PAGE: SessionCursor =
+    SessionCursor { updated_at: Timestamp(i64::MAX), key: SessionKey(i64::MAX) };
+
 #[async_trait]
 impl Sessions for SqliteStore {
     async fn session(
@@ -25,7 +34,7 @@ impl Sessions for SqliteStore {
         id: &SessionId,
     ) -> Result<Option<SessionRecord>, StoreError> {
         let (workspace, id) = (workspace.clone(), id.clone());
-        self.look_up(move |connection| {
+        let found = self.look_up(move |connection| {
             connection
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM {TABLES} WHERE s.workspace = ?1 AND s.id = ?2"
@@ -33,43 +42,44 @@ impl Sessions for SqliteStore {
                 .query_row([workspace.as_str(), id.as_str()], |row| Ok(session(row)))
                 .optional()?
                 .transpose()
-        })
-        .await
+        });
+        Ok(found.await?.map(|session| self.pending_histories.note(session)))
     }
 
     async fn session_by_key(&self, key: SessionKey) -> Result<Option<SessionRecord>, StoreError> {
-        self.look_up(move |connection| {
+        let found = self.look_up(move |connection| {
             connection
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE s.key = ?1"))?
                 .query_row([key.0], |row| Ok(session(row)))
                 .optional()?
                 .transpose()
-        })
-        .await
+        });
+        Ok(found.await?.map(|session| self.pending_histories.note(session)))
     }
 
     async fn sessions(
         &self,
         workspace: &WorkspaceId,
-        before: Option<(Timestamp, SessionKey)>,
+        before: Option<SessionCursor>,
         limit: u32,
     ) -> Result<SessionPage, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
-        self.readers
+        let found = self
+            .readers
             .read(move |connection| {
-                let (time, key) = before.map_or((i64::MAX, i64::MAX), |(time, key)| (time.0, key.0));
+                let before = before.unwrap_or(FIRST_PAGE);
                 let mut statement = connection.prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM {TABLES}
                      WHERE s.workspace = ?1 AND (s.updated_at, s.key) < (?2, ?3)
                      ORDER BY s.updated_at DESC, s.key DESC LIMIT ?4"
                 ))?;
-                let rows = statement
-                    .query_map(params![workspace.as_str(), time, key, i64::from(limit) + 1], |row| {
-                        Ok(session(row))
-                    })?;
-                let (mut sessions, whole) = damage.readable("the list of chats", rows)?;
-                if !whole {
-                    let before = (time, key);
+                let rows = statement.query_map(
+                    params![workspace.as_str(), before.updated_at.0, before.key.0, i64::from(limit) + 1],
+                    |row| Ok(session(row)),
+                )?;
+                let ReadableRows { rows: mut sessions, is_complete } =
+                    damage.readable("the list of chats", rows)?;
+                if !is_complete {
                     sessions = salvage::sessions(
                         connection,
                         &damage,
@@ -78,11 +88,13 @@ impl Sessions for SqliteStore {
                         limit as usize + 1,
                     );
                 }
-                let more = sessions.len() > limit as usize;
-                sessions.truncate(limit as usize);
-                Ok(SessionPage { sessions, more })
+                Ok(sessions)
             })
-            .await
+            .await?;
+        let mut sessions = self.pending_histories.note_all(found);
+        let more = sessions.len() > limit as usize;
+        sessions.truncate(limit as usize);
+        Ok(SessionPage { sessions, more })
     }
 
     async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError> {
@@ -118,6 +130,7 @@ impl Sessions for SqliteStore {
     }
 
     async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError> {
+        self.complete_history(key).await?;
         let at = at.clone();
         self.writer
             .write(move |connection| {
@@ -159,15 +172,16 @@ impl Sessions for SqliteStore {
                 Ok(gone)
             })
             .await?;
+        self.pending_histories.remove(key);
         if gone.is_empty() {
             return Ok(());
         }
         let files = Arc::clone(&self.files);
         artifacts::blocking(move || {
             for (workspace, id) in gone {
-                // Nobody can reach it any more; what stays is swept at the next start.
+                // No event refers to the file any more, so the next start sweeps it.
                 if let Err(error) = files.remove(&workspace, &id) {
-                    tracing::warn!(%error, "a file of a deleted chat could not be removed");
+                    tracing::warn!(%error, "a file of a deleted chat could not be removed; the next start tries again");
                 }
             }
             Ok(())
@@ -176,11 +190,25 @@ impl Sessions for SqliteStore {
     }
 }
 
-/// A session by its own row alone: without its last message and its newest run, which may be damaged.
+impl TableWriter<'_> {
+    /// Adds a grant to those of the session, unless it has the same one already.
+    pub(super) fn add_grant(&self, grant: &Grant) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE sessions SET grants = json_insert(coalesce(grants, '[]'), '$[#]', json(?2))
+                 WHERE key = ?1 AND NOT EXISTS (
+                     SELECT 1 FROM json_each(coalesce(sessions.grants, '[]')) g WHERE g.value = json(?2))",
+            )?
+            .execute(params![self.session.0, json(grant)?])?;
+        Ok(())
+    }
+}
+
+/// Reads a session from its own row alone, without its last message and its newest run, which may be damaged.
 pub(super) fn by_key_alone(
     connection: &Connection,
     key: SessionKey,
-) -> Result<Option<SessionRecord>, StoreError> {
+) -> Result<Option<SessionRead<SessionRecord>>, StoreError> {
     let columns =
         ["m.id", "m.revision", "r.status", "r.options ->> 'chatModelId'", "r.options ->> 'chatModelSource'"];
     let columns = columns.into_iter().fold(COLUMNS.to_owned(), |all, column| all.replace(column, "NULL"));
@@ -191,14 +219,14 @@ pub(super) fn by_key_alone(
         .transpose()
 }
 
-pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
+pub(super) fn session(row: &Row<'_>) -> Result<SessionRead<SessionRecord>, StoreError> {
     let leaf: Option<String> = row.get(7)?;
     let revision: Option<u32> = row.get(8)?;
     let last_run: Option<String> = row.get(10)?;
     let run_status: Option<String> = row.get(11)?;
     let preface: Option<String> = row.get(14)?;
     let preface_agent: Option<String> = row.get(15)?;
-    Ok(SessionRecord {
+    let record = SessionRecord {
         key: SessionKey(row.get(0)?),
         workspace: WorkspaceId::new(row.get::<_, String>(1)?),
         id: SessionId::new(row.get::<_, String>(2)?),
@@ -208,14 +236,13 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
         message_count: unsigned(row.get(6)?),
         active_leaf: match leaf.zip(revision) {
             Some((id, revision)) => Some(MessageRef { id: MessageId::new(id), revision }),
-            // A last message whose row is gone: the others are found all the same.
+            // The row of the last message is missing: the other messages can still be found.
             None => row.get::<_, Option<i64>>(20)?.map(salvage::lost_leaf),
         },
         high_water: unsigned(row.get(9)?),
-        unsettled: row.get(12)?,
         queued: row.get(13)?,
         last_run: match last_run.zip(run_status) {
-            Some((id, name)) => Some((MessageId::new(id), status(&name)?)),
+            Some((id, name)) => Some(LastRun { message: MessageId::new(id), status: status(&name)? }),
             None => None,
         },
         preface: preface.zip(preface_agent).map(|(text, agent)| PrefaceRecord { agent, text }),
@@ -226,5 +253,6 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRecord, StoreError> {
             Some(grants) => parse(&grants)?,
             None => Vec::new(),
         },
-    })
+    };
+    Ok(SessionRead { key: record.key, has_pending_history: row.get(12)?, value: record })
 }

@@ -1,13 +1,13 @@
-//! Browsers that are signed in: only the SHA-256 of their cookie is kept.
+//! Browsers that are signed in. Only the SHA-256 of their cookie is stored.
 
 use async_trait::async_trait;
 use protocol::{PrincipalId, Timestamp, WorkspaceId};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::SqliteStore;
-use crate::{NewSignIn, SignInRecord, SignIns, StoreError, access::MOST_SIGN_INS};
+use crate::{NewSignIn, SignInRecord, SignIns, StoreError, access::MAX_SIGN_INS};
 
-/// With the token it came from, which must not be revoked.
+/// Joined with the token of the sign-in, which must not be revoked.
 const SELECT: &str = "SELECT s.id, s.token, t.principal, t.workspace, t.owner, s.created_at, s.last_used_at,
         s.expires_at, s.user_agent
     FROM sign_ins s JOIN tokens t ON t.id = s.token AND t.revoked_at IS NULL";
@@ -59,7 +59,7 @@ impl SignIns for SqliteStore {
                         "DELETE FROM sign_ins WHERE token = ?1 AND id NOT IN (SELECT id FROM sign_ins
                          WHERE token = ?1 ORDER BY last_used_at DESC, id DESC LIMIT ?2)",
                     )?
-                    .execute(params![new.token, MOST_SIGN_INS])?;
+                    .execute(params![new.token, MAX_SIGN_INS])?;
                 Ok(added == 1)
             })
             .await

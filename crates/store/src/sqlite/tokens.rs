@@ -1,4 +1,4 @@
-//! Access tokens: only their SHA-256 is kept. A revoked one keeps its row, so that it never comes back.
+//! Access tokens. Only their SHA-256 is stored. A revoked token keeps its row, so that it can never be added again.
 
 use async_trait::async_trait;
 use protocol::{PrincipalId, Timestamp, WorkspaceId};
@@ -128,7 +128,7 @@ fn insert(connection: &Connection, token: &NewToken, owner: bool) -> Result<i64,
     Ok(connection.last_insert_rowid())
 }
 
-/// Its sign-ins end with it.
+/// Revokes a token and removes its sign-ins.
 fn revoke(connection: &Connection, id: i64, at: Timestamp) -> Result<(), StoreError> {
     connection
         .prepare_cached("UPDATE tokens SET revoked_at = ?2 WHERE id = ?1")?

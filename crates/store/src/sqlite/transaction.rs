@@ -1,24 +1,24 @@
-//! A transaction of one part or of many. Parts that fail are rare, so nothing is set up to undo one alone: when one
-//! fails, all begin again, each with a savepoint of its own.
+//! A transaction of one part or of several. A failing part is rare, so no savepoint is set up beforehand: when a part
+//! fails, the transaction is rolled back and every part runs again with a savepoint of its own.
 
 use rusqlite::{Connection, ErrorCode};
 
 use crate::StoreError;
 
-/// Work inside a transaction that others share.
-pub(super) trait Part {
-    /// `false` when it failed and must be undone. It may be asked again then.
+/// Work inside a transaction that other parts share.
+pub(super) trait TransactionPart {
+    /// Returns `false` when it failed and must be undone. It may run again then.
     fn run(&mut self, connection: &Connection) -> bool;
 }
 
-/// Why a transaction of one part came to nothing.
-pub(super) enum Refused {
-    /// Another process writes.
+/// Why a transaction of one part was not committed.
+pub(super) enum TransactionError {
+    /// Another process is writing.
     Busy,
     Failed(StoreError),
 }
 
-impl From<rusqlite::Error> for Refused {
+impl From<rusqlite::Error> for TransactionError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy) => Self::Busy,
@@ -27,27 +27,28 @@ impl From<rusqlite::Error> for Refused {
     }
 }
 
-pub(super) fn at_once<T>(
+/// Runs one part and commits it.
+pub(super) fn run_transaction<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, StoreError>,
-) -> Result<T, Refused> {
-    let open = Open::begin(connection)?;
-    let done = work(connection).map_err(Refused::Failed)?;
-    open.commit()?;
+) -> Result<T, TransactionError> {
+    let transaction = OpenTransaction::begin(connection)?;
+    let done = work(connection).map_err(TransactionError::Failed)?;
+    transaction.commit()?;
     Ok(done)
 }
 
-/// Commits what the parts do; those that fail leave nothing behind.
-pub(super) fn together(connection: &Connection, parts: &mut [impl Part]) -> rusqlite::Result<()> {
-    let open = Open::begin(connection)?;
+/// Runs the parts and commits them together; a part that fails is undone.
+pub(super) fn run_group(connection: &Connection, parts: &mut [impl TransactionPart]) -> rusqlite::Result<()> {
+    let transaction = OpenTransaction::begin(connection)?;
     if parts.iter_mut().all(|part| part.run(connection)) {
-        return open.commit();
+        return transaction.commit();
     }
-    drop(open);
+    drop(transaction);
     if let [_] = parts {
         return Ok(());
     }
-    let open = Open::begin(connection)?;
+    let transaction = OpenTransaction::begin(connection)?;
     for part in parts {
         connection.prepare_cached("SAVEPOINT part")?.execute([])?;
         if !part.run(connection) {
@@ -55,13 +56,13 @@ pub(super) fn together(connection: &Connection, parts: &mut [impl Part]) -> rusq
         }
         connection.prepare_cached("RELEASE part")?.execute([])?;
     }
-    open.commit()
+    transaction.commit()
 }
 
-/// A transaction that is undone unless it is committed, also when its work panics.
-struct Open<'a>(&'a Connection);
+/// A transaction that is rolled back unless it is committed, also when its work panics.
+struct OpenTransaction<'a>(&'a Connection);
 
-impl<'a> Open<'a> {
+impl<'a> OpenTransaction<'a> {
     fn begin(connection: &'a Connection) -> rusqlite::Result<Self> {
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         Ok(Self(connection))
@@ -73,12 +74,12 @@ impl<'a> Open<'a> {
     }
 }
 
-impl Drop for Open<'_> {
+impl Drop for OpenTransaction<'_> {
     fn drop(&mut self) {
         if !self.0.is_autocommit()
             && let Err(error) = self.0.execute_batch("ROLLBACK")
         {
-            tracing::error!(%error, "a transaction could not be undone");
+            tracing::error!(%error, "a transaction could not be rolled back");
         }
     }
 }
@@ -89,7 +90,7 @@ mod tests {
 
     struct Insert(i64);
 
-    impl Part for Insert {
+    impl TransactionPart for Insert {
         fn run(&mut self, connection: &Connection) -> bool {
             connection.execute("INSERT INTO a VALUES (?1)", [self.0]).is_ok()
         }
@@ -110,10 +111,10 @@ mod tests {
     #[test]
     fn a_part_that_fails_undoes_itself_and_no_other() {
         let connection = table();
-        together(&connection, &mut [Insert(1), Insert(1), Insert(2)]).unwrap();
+        run_group(&connection, &mut [Insert(1), Insert(1), Insert(2)]).unwrap();
         assert_eq!(kept(&connection), [1, 2]);
-        together(&connection, &mut [Insert(2)]).unwrap();
-        together(&connection, &mut [Insert(3)]).unwrap();
+        run_group(&connection, &mut [Insert(2)]).unwrap();
+        run_group(&connection, &mut [Insert(3)]).unwrap();
         assert_eq!(kept(&connection), [1, 2, 3]);
     }
 
@@ -121,7 +122,7 @@ mod tests {
     fn work_that_panics_leaves_no_transaction_open() {
         let connection = table();
         let work = std::panic::AssertUnwindSafe(|| {
-            at_once(&connection, |connection| -> Result<(), StoreError> {
+            run_transaction(&connection, |connection| -> Result<(), StoreError> {
                 connection.execute("INSERT INTO a VALUES (1)", [])?;
                 panic!("on purpose")
             })

@@ -1,4 +1,4 @@
-//! The ledger of model calls: one row each, added up when somebody asks.
+//! Model calls: one row each, added up by a query.
 
 use std::sync::Arc;
 
@@ -6,15 +6,18 @@ use async_trait::async_trait;
 use protocol::{Cost, MessageId, RunId, SessionId, Usage};
 use rusqlite::{Connection, Row, params};
 
-use super::{SqliteStore, damage::Damage, salvage, unsigned};
-use crate::{Ledger, StoreError, UsageBy, UsageQuery, UsageSum};
+use super::{
+    SqliteStore, apply::TableWriter, damage::DamageReport, planted::SessionRead, salvage,
+    sessions::FIRST_PAGE, signed, unsigned,
+};
+use crate::{StoreError, UsageBy, UsageQuery, UsageReports, UsageSum};
 
 const SUMS: &str = "count(*), sum(u.failed), sum(u.input_tokens), sum(u.output_tokens), sum(u.total_tokens),
     sum(u.cached_input_tokens), sum(u.cache_write_tokens), sum(u.reasoning_tokens),
     coalesce(sum(u.cost), 0), sum(u.cost IS NULL), sum(u.duration_ms)";
 
 #[async_trait]
-impl Ledger for SqliteStore {
+impl UsageReports for SqliteStore {
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError> {
         let (query, damage) = (query.clone(), Arc::clone(&self.damage));
         self.readers
@@ -26,6 +29,49 @@ impl Ledger for SqliteStore {
                 sums => sums,
             })
             .await
+    }
+}
+
+/// What one model call used and cost.
+pub(super) struct ModelCall<'a> {
+    pub(super) message: &'a MessageId,
+    pub(super) run: Option<&'a RunId>,
+    pub(super) agent: &'a [String],
+    pub(super) model: &'a str,
+    pub(super) usage: &'a Usage,
+    pub(super) cost: Option<Cost>,
+    pub(super) duration_ms: u64,
+    pub(super) failed: bool,
+}
+
+impl TableWriter<'_> {
+    pub(super) fn insert_model_call(&self, call: &ModelCall<'_>) -> Result<(), StoreError> {
+        let usage = call.usage;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO usage (session, seq, at, message, model, input_tokens, output_tokens, total_tokens,
+                   cached_input_tokens, reasoning_tokens, duration_ms, run, agent, cache_write_tokens, cost, failed)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+            )?
+            .execute(params![
+                self.session.0,
+                signed(self.seq),
+                self.at.0,
+                call.message.as_str(),
+                call.model,
+                signed(usage.input_tokens),
+                signed(usage.output_tokens),
+                signed(usage.total_tokens),
+                signed(usage.cached_input_tokens),
+                signed(usage.reasoning_tokens),
+                signed(call.duration_ms),
+                call.run.map(RunId::as_str),
+                (!call.agent.is_empty()).then(|| call.agent.join("/")),
+                signed(usage.cache_write_tokens),
+                call.cost.map(|cost| signed(cost.0)),
+                call.failed
+            ])?;
+        Ok(())
     }
 }
 
@@ -53,16 +99,17 @@ fn sums(connection: &Connection, query: &UsageQuery) -> Result<Vec<UsageSum>, St
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The same without the chats whose rows cannot be read.
+/// The same sums, chat by chat, without the chats whose rows cannot be read.
 fn chat_by_chat(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     mut query: UsageQuery,
 ) -> Result<Vec<UsageSum>, StoreError> {
     let limit = query.limit as usize;
     let mut all: Vec<UsageSum> = Vec::new();
-    let before = (i64::MAX, i64::MAX);
-    for chat in salvage::sessions(connection, damage, query.workspace.as_str(), before, usize::MAX) {
+    for SessionRead { value: chat, .. } in
+        salvage::sessions(connection, damage, query.workspace.as_str(), FIRST_PAGE, usize::MAX)
+    {
         query.session = Some(chat.id);
         match sums(connection, &query) {
             Ok(sums) => {

@@ -1,5 +1,5 @@
-//! Proves a database: SQLite's own check of the file, the checksum of every row, and the tables against the log. Every
-//! session's log is applied again, to an empty database of the same schema, and what comes of it is compared.
+//! Verifies a database: SQLite's own check of the file, the checksum of every row, and the tables against the log. The log
+//! of every session is applied again to an empty database of the same schema, and the resulting tables are compared.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,82 +8,97 @@ use rusqlite::{Connection, OptionalExtension, params, types::Value};
 use sha2::{Digest, Sha256};
 
 use super::{
-    apply::{SessionPatch, apply},
-    json, log, migrate, salvage, signed,
+    apply::apply, encode::EncodedMessage, json, log, migrate, salvage, session_patch::SessionPatch, signed,
 };
 use crate::{SessionKey, StoreError};
 
-/// What a look at a whole database found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifyReport {
     pub sessions: usize,
-    /// One line each: what is damaged, and how.
+    /// What is damaged and how, one line each.
     pub problems: Vec<String>,
 }
 
-/// More lines than this say nothing new.
-const PROBLEMS: usize = 500;
+/// The verification stops after this many problems.
+const MAX_PROBLEMS: usize = 500;
 
-/// What the log says of a session, table by table: columns that name a row first, times left out (a row of the log has the
-/// moment it was stored, its events may be a little older).
-const TABLES: [(&str, usize, &str); 9] = [
-    (
-        "message",
-        2,
-        "SELECT m.id, m.revision, p.id, p.revision, m.facts, m.body FROM messages m
+/// A table that is derived from the log, and how to compare it.
+struct DerivedTable {
+    /// What one row is, for reports.
+    noun: &'static str,
+    /// How many of the first columns name a row.
+    name_columns: usize,
+    /// Times are left out: a row of the log has the time at which it was stored, and its events may be a little older.
+    query: &'static str,
+}
+
+const TABLES: [DerivedTable; 9] = [
+    DerivedTable {
+        noun: "message",
+        name_columns: 2,
+        query: "SELECT m.id, m.revision, p.id, p.revision, m.facts, m.body FROM messages m
          LEFT JOIN messages p ON p.node = m.parent WHERE m.session = ?1 ORDER BY 1, 2",
-    ),
-    (
-        "run of",
-        1,
-        "SELECT r.message, r.id, m.id, m.revision, r.status, r.first_seq, r.last_resume, r.options FROM runs r
+    },
+    DerivedTable {
+        noun: "run of",
+        name_columns: 1,
+        query: "SELECT r.message, r.id, m.id, m.revision, r.status, r.first_seq, r.last_resume, r.options FROM runs r
          LEFT JOIN messages m ON m.node = r.answers WHERE r.session = ?1 ORDER BY 1",
-    ),
-    (
-        "sub-agent",
-        1,
-        "SELECT message, parent, call, root, chat, task, status, first_seq, last_resume, body FROM frames
+    },
+    DerivedTable {
+        noun: "sub-agent",
+        name_columns: 1,
+        query: "SELECT message, parent, call, root, chat, task, status, first_seq, last_resume, body FROM frames
          WHERE session = ?1 ORDER BY 1",
-    ),
-    (
-        "question",
-        1,
-        "SELECT id, run, message, tool_call, tool, input, edited, status, reason, asked_seq FROM interactions
+    },
+    DerivedTable {
+        noun: "question",
+        name_columns: 1,
+        query: "SELECT id, run, message, tool_call, tool, input, edited, status, reason, asked_seq FROM interactions
          WHERE session = ?1 ORDER BY 1",
-    ),
-    ("note", 1, "SELECT name, data FROM notes WHERE session = ?1 ORDER BY 1"),
-    (
-        "model call",
-        1,
-        "SELECT seq, message, model, input_tokens, output_tokens, total_tokens, cached_input_tokens, reasoning_tokens,
+    },
+    DerivedTable {
+        noun: "note",
+        name_columns: 1,
+        query: "SELECT name, data FROM notes WHERE session = ?1 ORDER BY 1",
+    },
+    DerivedTable {
+        noun: "model call",
+        name_columns: 1,
+        query: "SELECT seq, message, model, input_tokens, output_tokens, total_tokens, cached_input_tokens, reasoning_tokens,
            duration_ms, run, agent, cache_write_tokens, cost, failed FROM usage WHERE session = ?1 ORDER BY 1",
-    ),
-    ("queued message", 1, "SELECT id, seq, body FROM queue WHERE session = ?1 ORDER BY 1"),
-    (
-        "file",
-        1,
-        "SELECT id, message, tool_call, name, media_type, bytes FROM artifacts WHERE session = ?1 ORDER BY 1",
-    ),
-    (
-        "the chat's own row",
-        0,
-        "SELECT message_count, last_run, running, queued, preface, preface_agent, grants FROM sessions WHERE key = ?1",
-    ),
+    },
+    DerivedTable {
+        noun: "queued message",
+        name_columns: 1,
+        query: "SELECT id, seq, body FROM queue WHERE session = ?1 ORDER BY 1",
+    },
+    DerivedTable {
+        noun: "file",
+        name_columns: 1,
+        query: "SELECT id, message, tool_call, name, media_type, bytes FROM artifacts WHERE session = ?1 ORDER BY 1",
+    },
+    DerivedTable {
+        noun: "the chat's own row",
+        name_columns: 0,
+        query: "SELECT message_count, last_run, running, queued, preface, preface_agent, grants FROM sessions WHERE key = ?1",
+    },
 ];
 
-/// Looks at everything. `progress` hears how many sessions of how many are done.
+/// Verifies the whole database. `progress` is called with the number of verified sessions and of all sessions.
 pub fn verify(
     connection: &Connection,
     mut progress: impl FnMut(usize, usize),
-) -> Result<Verified, StoreError> {
+) -> Result<VerifyReport, StoreError> {
     let mut problems = structure(connection)?;
     let keys = keys(connection, &mut problems);
     let rebuilt = Connection::open_in_memory()?;
     migrate::create(&rebuilt)?;
     for (done, key) in keys.iter().enumerate() {
         progress(done, keys.len());
-        if problems.len() >= PROBLEMS {
-            problems.push("more is damaged and not listed".to_owned());
+        if problems.len() >= MAX_PROBLEMS {
+            problems.push("the verification stopped here; there may be more damage".to_owned());
             break;
         }
         let found = session(connection, &rebuilt, *key)?;
@@ -93,10 +108,10 @@ pub fn verify(
         }
     }
     progress(keys.len(), keys.len());
-    Ok(Verified { sessions: keys.len(), problems })
+    Ok(VerifyReport { sessions: keys.len(), problems })
 }
 
-/// The file as SQLite sees it, and the schema as this program knows it.
+/// Checks the file with SQLite's own check, and the schema against that of this program.
 fn structure(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let mut problems = Vec::new();
     let checked = connection.prepare("PRAGMA integrity_check(50)").and_then(|mut statement| {
@@ -111,7 +126,7 @@ fn structure(connection: &Connection) -> Result<Vec<String>, StoreError> {
     match (schema(connection), schema(&fresh)) {
         (Ok(found), Ok(wanted)) if found == wanted => {}
         (Err(error), _) => problems.push(format!("the schema cannot be read: {error}")),
-        _ => problems.push("the schema is not the one of this program".to_owned()),
+        _ => problems.push("the schema is not that of this version of the program".to_owned()),
     }
     Ok(problems)
 }
@@ -121,7 +136,7 @@ fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, Option<Strin
     statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// Every session that anything in the database belongs to.
+/// The keys of all sessions, also of those that are missing in some table or index.
 fn keys(connection: &Connection, problems: &mut Vec<String>) -> Vec<SessionKey> {
     let mut read = |query: &str| {
         let mut found = Vec::new();
@@ -146,7 +161,7 @@ fn keys(connection: &Connection, problems: &mut Vec<String>) -> Vec<SessionKey> 
     keys.into_iter().map(SessionKey).collect()
 }
 
-/// What is wrong with one session.
+/// Returns what is wrong with one session.
 fn session(
     connection: &Connection,
     rebuilt: &Connection,
@@ -166,7 +181,7 @@ fn session(
                 })
                 .optional()
         });
-    let (workspace, id, high_water, unsettled): (_, _, _, bool) = match row {
+    let (workspace, id, high_water, history_is_pending): (_, _, _, bool) = match row {
         Ok(Some(row)) => row,
         Ok(None) => return Ok(vec!["it is missing in the list of chats".to_owned()]),
         Err(error) => return Ok(vec![error.to_string()]),
@@ -180,7 +195,7 @@ fn session(
         problems.push("its events are out of order".to_owned());
     }
     if entries.last().is_some_and(|last| signed(last.seq) > high_water) {
-        problems.push("it has events above its mark".to_owned());
+        problems.push("it has events with numbers above its high-water mark".to_owned());
     }
     rebuilt.execute(
         "INSERT INTO sessions (key, workspace, id, created_at, updated_at, high_water) VALUES (?1, ?2, ?3, 0, 0, 0)",
@@ -189,10 +204,10 @@ fn session(
     if let Err(error) = apply_again(rebuilt, key, &entries) {
         problems.push(error);
     } else {
-        for (what, name, query) in TABLES {
-            // Planted messages that have no rows yet are compared when they have.
-            if !(unsettled && what == "message") {
-                compare(connection, rebuilt, key, (what, name, query), &mut problems);
+        for table in &TABLES {
+            // Planted messages that have no rows yet cannot be compared.
+            if !(history_is_pending && table.noun == "message") {
+                compare(connection, rebuilt, key, table, &mut problems);
             }
         }
     }
@@ -205,21 +220,22 @@ fn session(
     Ok(problems)
 }
 
-/// Applies a log to the empty tables, as it was applied when it was written.
+/// Applies a log to empty tables, as it was applied when it was written.
 fn apply_again(rebuilt: &Connection, key: SessionKey, entries: &[LogEntry]) -> Result<(), String> {
     let mut patch = SessionPatch::default();
     let mut folds: HashMap<MessageId, MessageFold> = HashMap::new();
     for entry in entries {
-        let mut bodies = Vec::new();
+        let mut folded = Vec::new();
         if let Some(id) = entry.event.message() {
             let fold = folds.entry(id.clone()).or_insert_with(|| MessageFold::new(id.clone()));
             fold.event(&entry.event).map_err(|error| format!("event {}: {error}", entry.seq))?;
             if matches!(entry.event, SessionEvent::RunParked { .. } | SessionEvent::FrameClosed { .. }) {
-                bodies.push((id.clone(), json(fold.message()).map_err(|error| error.to_string())?));
+                let body = json(fold.message()).map_err(|error| error.to_string())?;
+                folded.push(EncodedMessage { id: id.clone(), body });
             }
         }
-        apply(rebuilt, key, &mut patch, entry, &bodies)
-            .map_err(|error| format!("event {} does not follow from those before: {error}", entry.seq))?;
+        apply(rebuilt, key, &mut patch, entry, &folded)
+            .map_err(|error| format!("event {} does not fit the events before it: {error}", entry.seq))?;
     }
     patch.write(rebuilt, key, protocol::Timestamp(0), None).map_err(|error| error.to_string())
 }
@@ -228,40 +244,40 @@ fn compare(
     stored: &Connection,
     rebuilt: &Connection,
     key: SessionKey,
-    (what, named_by, query): (&str, usize, &str),
+    table: &DerivedTable,
     problems: &mut Vec<String>,
 ) {
-    let (stored, rebuilt) = match (rows(stored, query, key, named_by), rows(rebuilt, query, key, named_by)) {
+    let noun = table.noun;
+    let (stored, rebuilt) = match (rows(stored, table, key), rows(rebuilt, table, key)) {
         (Ok(stored), Ok(rebuilt)) => (stored, rebuilt),
-        (Err(error), _) | (_, Err(error)) => return problems.push(format!("{what}: {error}")),
+        (Err(error), _) | (_, Err(error)) => return problems.push(format!("{noun}: {error}")),
     };
     for (name, row) in &stored {
         match rebuilt.get(name) {
             Some(same)
                 if row.len() == same.len() && row.iter().zip(same).all(|(one, other)| equal(one, other)) => {}
-            Some(_) => problems.push(format!("{what} {name} is not what the log says")),
-            None => problems.push(format!("{what} {name} is not in the log")),
+            Some(_) => problems.push(format!("{noun} {name} is not what the log says")),
+            None => problems.push(format!("{noun} {name} is not in the log")),
         }
     }
     for name in rebuilt.keys().filter(|name| !stored.contains_key(*name)) {
-        problems.push(format!("{what} {name} is missing"));
+        problems.push(format!("{noun} {name} is missing"));
     }
 }
 
 fn rows(
     connection: &Connection,
-    query: &str,
+    table: &DerivedTable,
     key: SessionKey,
-    named_by: usize,
 ) -> rusqlite::Result<BTreeMap<String, Vec<Value>>> {
-    let mut statement = connection.prepare_cached(query)?;
+    let mut statement = connection.prepare_cached(table.query)?;
     let columns = statement.column_count();
     let mut rows = statement.query([key.0])?;
     let mut all = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let values =
             (0..columns).map(|column| row.get::<_, Value>(column)).collect::<rusqlite::Result<Vec<_>>>()?;
-        let name: Vec<String> = values[..named_by].iter().map(shown).collect();
+        let name: Vec<String> = values[..table.name_columns].iter().map(shown).collect();
         all.insert(name.join(" revision "), values);
     }
     Ok(all)
@@ -275,7 +291,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// JSON may be written otherwise by another version of this program.
+/// Compares two values. Texts that are different JSON for the same value are equal: another version of this program may
+/// have written them.
 fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Text(one), Value::Text(other)) if one != other => {
@@ -286,7 +303,7 @@ fn equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// One number for everything a session has in every table, to compare two copies; `None` when a row cannot be read.
+/// A hash over all rows of a session in all tables, to compare two copies; `None` when a row cannot be read.
 pub(super) fn digest(connection: &Connection, key: SessionKey) -> Option<[u8; 32]> {
     let mut hasher = Sha256::new();
     for (table, column) in [

@@ -1,9 +1,9 @@
 //! Tokens that are replaced and revoked, and the sign-ins of browsers.
 
 use protocol::{PrincipalId, Timestamp, WorkspaceId};
-use store::{NewSignIn, NewToken, OwnerToken, Store, StoreError, TokenRecord, access::MOST_SIGN_INS};
+use store::{NewSignIn, NewToken, OwnerToken, Store, StoreError, TokenRecord, access::MAX_SIGN_INS};
 
-use crate::{Place, script::AT};
+use crate::{StoreLocation, script::AT};
 
 const LATER: Timestamp = Timestamp(AT.0 + 1_000);
 
@@ -16,10 +16,10 @@ fn sign_in(byte: u8, token: i64) -> NewSignIn {
     NewSignIn { sha256: [byte; 32], token, created_at: AT, expires_at: LATER, user_agent: "b".to_owned() }
 }
 
-pub async fn the_owner_has_one_token_and_one_that_was_replaced_never_comes_back(place: &Place) {
-    let store = place.open();
+pub async fn the_owner_has_one_token_and_one_that_was_replaced_never_comes_back(location: &StoreLocation) {
+    let store = location.open();
     let set = |byte: u8| {
-        let store = place.open();
+        let store = location.open();
         async move { store.set_owner_token(&[byte; 32], AT).await.unwrap() }
     };
     assert_eq!(set(1).await, OwnerToken::Set { replaced: 0 });
@@ -36,8 +36,8 @@ pub async fn the_owner_has_one_token_and_one_that_was_replaced_never_comes_back(
     assert_eq!(store.token(&[2; 32]).await.unwrap(), Some(owner), "what is refused changes nothing");
 }
 
-pub async fn a_sign_in_is_found_by_its_digest_until_it_ends(place: &Place) {
-    let store = place.open();
+pub async fn a_sign_in_is_found_by_its_digest_until_it_ends(location: &StoreLocation) {
+    let store = location.open();
     let token = guest(&*store, 1).await;
     assert!(store.add_sign_in(sign_in(7, token.id)).await.unwrap());
     let found = store.sign_in(&[7; 32], AT).await.unwrap().unwrap();
@@ -47,7 +47,7 @@ pub async fn a_sign_in_is_found_by_its_digest_until_it_ends(place: &Place) {
     assert_eq!(store.sign_in(&[7; 32], LATER).await.unwrap(), None, "expired");
     assert_eq!(store.sign_ins(LATER).await.unwrap(), []);
     store.use_sign_in(found.id, LATER, Timestamp(LATER.0 + 5)).await.unwrap();
-    let used = place.open().sign_in(&[7; 32], LATER).await.unwrap().unwrap();
+    let used = location.open().sign_in(&[7; 32], LATER).await.unwrap().unwrap();
     assert_eq!((used.last_used_at, used.expires_at.0), (LATER, LATER.0 + 5));
     assert!(store.revoke_sign_in(found.id).await.unwrap() && !store.revoke_sign_in(found.id).await.unwrap());
     store.use_sign_in(found.id, LATER, Timestamp(i64::MAX)).await.unwrap();
@@ -56,15 +56,15 @@ pub async fn a_sign_in_is_found_by_its_digest_until_it_ends(place: &Place) {
     assert_ne!(store.sign_ins(AT).await.unwrap()[0].id, found.id, "no number is given twice");
 }
 
-pub async fn sign_ins_end_with_their_token_and_every_end_is_counted(place: &Place) {
-    let store = place.open();
+pub async fn sign_ins_end_with_their_token_and_every_end_is_counted(location: &StoreLocation) {
+    let store = location.open();
     let (one, two) = (guest(&*store, 1).await, guest(&*store, 2).await);
     for (byte, token) in [(11, one.id), (12, one.id), (21, two.id)] {
         assert!(store.add_sign_in(sign_in(byte, token)).await.unwrap());
     }
     let before = store.revocations().await.unwrap();
     // By another process.
-    assert!(place.open().revoke_token(one.id, AT).await.unwrap());
+    assert!(location.open().revoke_token(one.id, AT).await.unwrap());
     let after = store.revocations().await.unwrap();
     assert_ne!(before, after);
     let left = store.sign_ins(AT).await.unwrap();
@@ -74,15 +74,15 @@ pub async fn sign_ins_end_with_their_token_and_every_end_is_counted(place: &Plac
     assert_ne!(store.revocations().await.unwrap(), after);
 }
 
-pub async fn a_token_has_a_bounded_number_of_sign_ins(place: &Place) {
-    let store = place.open();
+pub async fn a_token_has_a_bounded_number_of_sign_ins(location: &StoreLocation) {
+    let store = location.open();
     let (one, two) = (guest(&*store, 1).await, guest(&*store, 2).await);
     assert!(store.add_sign_in(sign_in(255, two.id)).await.unwrap());
-    for byte in 0..u8::try_from(MOST_SIGN_INS).unwrap() + 5 {
+    for byte in 0..u8::try_from(MAX_SIGN_INS).unwrap() + 5 {
         assert!(store.add_sign_in(sign_in(byte, one.id)).await.unwrap());
     }
     let left = store.sign_ins(AT).await.unwrap();
-    assert_eq!(left.len(), MOST_SIGN_INS as usize + 1);
+    assert_eq!(left.len(), MAX_SIGN_INS as usize + 1);
     assert_eq!(store.sign_in(&[4; 32], AT).await.unwrap(), None);
     assert!(store.sign_in(&[5; 32], AT).await.unwrap().is_some());
     assert!(store.sign_in(&[255; 32], AT).await.unwrap().is_some());

@@ -3,7 +3,7 @@
 use protocol::{AgentId, AgentKind, BudgetLimits, Timestamp, WorkspaceId, wire::agents::AgentFields};
 use store::{DefinitionRecord, StoreError};
 
-use crate::Place;
+use crate::StoreLocation;
 
 fn record(workspace: &str, id: &str, name: &str) -> DefinitionRecord {
     DefinitionRecord {
@@ -41,13 +41,13 @@ fn conflict(result: Result<(), StoreError>) {
     assert!(matches!(result, Err(StoreError::Conflict)), "{result:?}");
 }
 
-pub async fn a_definition_is_kept_as_it_was_given_also_after_another_start(place: &Place) {
-    let store = place.open();
+pub async fn a_definition_is_kept_as_it_was_given_also_after_another_start(location: &StoreLocation) {
+    let store = location.open();
     let (b, a) = (record("w", "1", "b"), record("w", "2", "a"));
     store.add_definition(b.clone()).await.unwrap();
     store.add_definition(a.clone()).await.unwrap();
     store.add_definition(record("elsewhere", "1", "b")).await.unwrap();
-    let store = place.open();
+    let store = location.open();
     let here = WorkspaceId::new("w");
     assert_eq!(store.definitions(&here).await.unwrap(), [a.clone(), b.clone()], "by name");
     assert_eq!(store.definition(&here, &b.id).await.unwrap(), Some(b));
@@ -57,8 +57,8 @@ pub async fn a_definition_is_kept_as_it_was_given_also_after_another_start(place
     assert_eq!(store.definitions(&WorkspaceId::new("nobody")).await.unwrap(), []);
 }
 
-pub async fn an_id_and_a_name_are_given_once_in_a_workspace(place: &Place) {
-    let store = place.open();
+pub async fn an_id_and_a_name_are_given_once_in_a_workspace(location: &StoreLocation) {
+    let store = location.open();
     store.add_definition(record("w", "1", "a")).await.unwrap();
     conflict(store.add_definition(record("w", "1", "other")).await);
     conflict(store.add_definition(record("w", "2", "a")).await);
@@ -68,8 +68,8 @@ pub async fn an_id_and_a_name_are_given_once_in_a_workspace(place: &Place) {
     assert_eq!((kept.fields.name.as_str(), kept.version), ("b", 1));
 }
 
-pub async fn a_change_and_a_removal_need_the_present_version(place: &Place) {
-    let store = place.open();
+pub async fn a_change_and_a_removal_need_the_present_version(location: &StoreLocation) {
+    let store = location.open();
     let here = WorkspaceId::new("w");
     store.add_definition(record("w", "1", "a")).await.unwrap();
     let second = DefinitionRecord { version: 2, updated_at: Timestamp(2_000), ..record("w", "1", "renamed") };
@@ -84,8 +84,8 @@ pub async fn a_change_and_a_removal_need_the_present_version(place: &Place) {
     store.add_definition(record("w", "2", "renamed")).await.unwrap();
 }
 
-pub async fn of_many_who_change_the_same_version_one_wins(place: &Place) {
-    let store = place.open();
+pub async fn only_one_of_many_concurrent_changes_of_a_version_succeeds(location: &StoreLocation) {
+    let store = location.open();
     store.add_definition(record("w", "1", "a")).await.unwrap();
     let mut changes = tokio::task::JoinSet::new();
     for number in 0..16 {

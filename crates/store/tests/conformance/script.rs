@@ -1,4 +1,4 @@
-//! Writes a session as the engine does: events get their numbers, neighbouring deltas share a row.
+//! Writes a session as the engine does: events are numbered, and consecutive deltas share a row.
 
 use std::sync::Arc;
 
@@ -8,7 +8,9 @@ use protocol::{
     event::LogEntry,
 };
 use serde_json::{Map, json};
-use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
+use store::{
+    Append, DeltaRow, LastRun, Row, RunStatus, SessionKey, SessionRecord, SessionTarget, Store, StoreError,
+};
 
 pub const AT: Timestamp = Timestamp(1_000);
 
@@ -46,7 +48,7 @@ impl Script {
         self.try_append(events, messages).await.unwrap()
     }
 
-    /// Appends; a failure takes the numbers back.
+    /// Appends events. After a failure their numbers are used again.
     pub async fn try_append(
         &mut self,
         events: Vec<SessionEvent>,
@@ -84,13 +86,13 @@ impl Script {
         self.append(vec![accepted, started(answer, MessageRef::first(id(user))), opened(answer)]).await
     }
 
-    /// The run ends with an answer.
+    /// Ends the run with an answer.
     pub async fn finish(&mut self, answer: &str, text: &str) {
         let events = vec![closed(answer), ended(answer, RunEnd::Finished)];
         self.append_with(events, vec![assistant(answer, text)]).await;
     }
 
-    /// A question and its whole answer.
+    /// A user's message and its complete answer.
     pub async fn turn(&mut self, user: &str, parent: Option<MessageRef>, answer: &str) {
         self.ask(user, parent, answer).await;
         self.finish(answer, "done").await;
@@ -184,7 +186,7 @@ pub fn answered(message: &str, approval: &str, approved: bool, withdrawn: bool) 
     }
 }
 
-/// Neighbouring deltas of one target as one entry: how they were cut into rows does not matter to a reader.
+/// Joins consecutive deltas of one target: readers do not depend on how deltas were split into rows.
 pub fn joined(entries: impl IntoIterator<Item = LogEntry>) -> Vec<(Seq, SessionEvent)> {
     let mut out: Vec<(Seq, SessionEvent)> = Vec::new();
     for entry in entries {
@@ -212,4 +214,25 @@ pub fn joined(entries: impl IntoIterator<Item = LogEntry>) -> Vec<(Seq, SessionE
         }
     }
     out
+}
+
+pub fn workspace() -> WorkspaceId {
+    WorkspaceId::default_workspace()
+}
+
+pub async fn record(store: &Arc<dyn Store>, key: SessionKey) -> SessionRecord {
+    store.session_by_key(key).await.unwrap().unwrap()
+}
+
+pub async fn branch_ids(store: &Arc<dyn Store>, key: SessionKey, leaf: &MessageRef) -> Vec<String> {
+    let branch = store.branch(key, leaf, u32::MAX).await.unwrap();
+    branch.iter().map(|message| format!("{}.{}", message.reference.id, message.reference.revision)).collect()
+}
+
+pub fn last_run(message: &str, status: RunStatus) -> Option<LastRun> {
+    Some(LastRun { message: id(message), status })
+}
+
+pub fn is_conflict<T: std::fmt::Debug>(result: Result<T, StoreError>) {
+    assert!(matches!(result, Err(StoreError::Conflict)), "{result:?}");
 }

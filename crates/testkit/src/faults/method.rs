@@ -10,12 +10,11 @@ pub enum Method {
     ChooseBranch,
     DeleteSession,
     Message,
-    SettlePlanted,
     Branch,
     BranchAfter,
     RunOfMessage,
     RunAnswering,
-    Running,
+    ActiveRuns,
     BeginRecovery,
     RecoveryAttempt,
     NoteRecovery,
@@ -53,7 +52,7 @@ pub enum Method {
     Pinned,
     PinnedSessions,
     SearchSessions,
-    Waiting,
+    PendingInteractions,
     BranchPoints,
     Definitions,
     WorkspacesWithDefinitions,
@@ -64,7 +63,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 59] = [
+    pub const ALL: [Self; 58] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -73,12 +72,11 @@ impl Method {
         Self::ChooseBranch,
         Self::DeleteSession,
         Self::Message,
-        Self::SettlePlanted,
         Self::Branch,
         Self::BranchAfter,
         Self::RunOfMessage,
         Self::RunAnswering,
-        Self::Running,
+        Self::ActiveRuns,
         Self::BeginRecovery,
         Self::RecoveryAttempt,
         Self::NoteRecovery,
@@ -116,7 +114,7 @@ impl Method {
         Self::Pinned,
         Self::PinnedSessions,
         Self::SearchSessions,
-        Self::Waiting,
+        Self::PendingInteractions,
         Self::BranchPoints,
         Self::Definitions,
         Self::WorkspacesWithDefinitions,
@@ -136,7 +134,6 @@ impl Method {
             | Self::ChooseBranch
             | Self::DeleteSession
             | Self::Message
-            | Self::SettlePlanted
             | Self::Branch
             | Self::BranchAfter
             | Self::RunOfMessage
@@ -155,7 +152,7 @@ impl Method {
             | Self::LatestData
             | Self::Token => true,
             Self::SessionByKey
-            | Self::Running
+            | Self::ActiveRuns
             | Self::BeginRecovery
             | Self::RecoveryAttempt
             | Self::NoteRecovery
@@ -180,7 +177,7 @@ impl Method {
             | Self::Pinned
             | Self::PinnedSessions
             | Self::SearchSessions
-            | Self::Waiting
+            | Self::PendingInteractions
             | Self::BranchPoints
             | Self::Definitions
             | Self::WorkspacesWithDefinitions

@@ -9,11 +9,12 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{
-    Append, ArtifactPage, Artifacts, BranchPoint, Condition, DefinitionRecord, Definitions, FrameRecord,
-    Frames, Interactions, Ledger, Log, MessageRecord, Messages, NewSignIn, NewToken, OwnerToken, Queue,
-    QueuedMessage, Recovery, RecoveryAttempt, RecoveryStage, RunRecord, Runs, SessionKey, SessionPage,
-    SessionRecord, Sessions, Shelf, SignInRecord, SignIns, Store, StoreError, StoreHealth, TokenRecord,
-    Tokens, UsageQuery, UsageSum, Waiting,
+    ActiveRun, Append, ArtifactCursor, ArtifactPage, Artifacts, BranchPoint, DefinitionRecord, Definitions,
+    FrameRecord, Frames, Health, Interactions, Log, MessageRecord, Messages, NewSignIn, NewToken, OwnerToken,
+    PendingInteraction, Queue, QueuedMessage, Recovery, RecoveryAttempt, RecoveryStage, RunRecord, Runs,
+    SessionCursor, SessionIndex, SessionInteraction, SessionKey, SessionPage, SessionRecord, Sessions,
+    SignInRecord, SignIns, Store, StoreError, StoreHealth, SubAgentChat, TokenRecord, Tokens, UsageQuery,
+    UsageReports, UsageSum,
 };
 
 use super::{Answer, Faults, Method, fault};
@@ -43,7 +44,7 @@ impl FaultyStore {
 }
 
 #[async_trait]
-impl Condition for FaultyStore {
+impl Health for FaultyStore {
     async fn health(&self) -> StoreHealth {
         self.inner.health().await
     }
@@ -66,7 +67,7 @@ impl Sessions for FaultyStore {
     async fn sessions(
         &self,
         workspace: &WorkspaceId,
-        before: Option<(Timestamp, SessionKey)>,
+        before: Option<SessionCursor>,
         limit: u32,
     ) -> Result<SessionPage, StoreError> {
         self.call(Method::Sessions, self.inner.sessions(workspace, before, limit)).await
@@ -95,7 +96,7 @@ impl Sessions for FaultyStore {
 }
 
 #[async_trait]
-impl Shelf for FaultyStore {
+impl SessionIndex for FaultyStore {
     async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError> {
         self.call(Method::PinSession, self.inner.pin_session(key, at)).await
     }
@@ -121,8 +122,12 @@ impl Shelf for FaultyStore {
         self.call(Method::SearchSessions, self.inner.search_sessions(workspace, text, limit)).await
     }
 
-    async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError> {
-        self.call(Method::Waiting, self.inner.waiting(workspace, limit)).await
+    async fn pending_interactions(
+        &self,
+        workspace: &WorkspaceId,
+        limit: u32,
+    ) -> Result<Vec<PendingInteraction>, StoreError> {
+        self.call(Method::PendingInteractions, self.inner.pending_interactions(workspace, limit)).await
     }
 
     async fn branch_points(
@@ -138,10 +143,6 @@ impl Shelf for FaultyStore {
 impl Messages for FaultyStore {
     async fn message(&self, key: SessionKey, id: &MessageId) -> Result<Option<MessageRecord>, StoreError> {
         self.call(Method::Message, self.inner.message(key, id)).await
-    }
-
-    async fn settle_planted(&self, key: SessionKey) -> Result<(), StoreError> {
-        self.call(Method::SettlePlanted, self.inner.settle_planted(key)).await
     }
 
     async fn branch(
@@ -181,8 +182,8 @@ impl Runs for FaultyStore {
         self.call(Method::RunAnswering, self.inner.run_answering(key, user)).await
     }
 
-    async fn running(&self) -> Result<Vec<(SessionKey, RunRecord)>, StoreError> {
-        self.call(Method::Running, self.inner.running()).await
+    async fn active_runs(&self) -> Result<Vec<ActiveRun>, StoreError> {
+        self.call(Method::ActiveRuns, self.inner.active_runs()).await
     }
 }
 
@@ -232,7 +233,7 @@ impl Frames for FaultyStore {
         &self,
         workspace: &WorkspaceId,
         chat: &SessionId,
-    ) -> Result<Option<(SessionId, SessionKey, FrameRecord)>, StoreError> {
+    ) -> Result<Option<SubAgentChat>, StoreError> {
         self.call(Method::FrameOfChat, self.inner.frame_of_chat(workspace, chat)).await
     }
 }
@@ -243,7 +244,7 @@ impl Interactions for FaultyStore {
         &self,
         workspace: &WorkspaceId,
         id: &ApprovalId,
-    ) -> Result<Option<(SessionId, Interaction)>, StoreError> {
+    ) -> Result<Option<SessionInteraction>, StoreError> {
         self.call(Method::Interaction, self.inner.interaction(workspace, id)).await
     }
 
@@ -298,7 +299,7 @@ impl Artifacts for FaultyStore {
         &self,
         workspace: &WorkspaceId,
         session: Option<SessionKey>,
-        before: Option<(Timestamp, ArtifactId)>,
+        before: Option<ArtifactCursor>,
         limit: u32,
     ) -> Result<ArtifactPage, StoreError> {
         self.call(Method::Artifacts, self.inner.artifacts(workspace, session, before, limit)).await
@@ -334,7 +335,7 @@ impl Log for FaultyStore {
 }
 
 #[async_trait]
-impl Ledger for FaultyStore {
+impl UsageReports for FaultyStore {
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageSum>, StoreError> {
         self.call(Method::Usage, self.inner.usage(query)).await
     }

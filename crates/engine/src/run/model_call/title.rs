@@ -9,7 +9,7 @@ use std::{
 use futures::StreamExt;
 use models::{Model, ModelEvent, ModelMessage, ModelRequest, Purpose, UserContent};
 use protocol::{RunOptions, SessionEvent, Usage};
-use store::{RunStatus, SessionRecord};
+use store::{LastRun, RunStatus, SessionRecord};
 
 use crate::{
     EngineError, context::transcript, model_choice::choose_model, services::Services,
@@ -52,12 +52,9 @@ pub(crate) async fn write(
     let name = session.name();
     let record =
         services.store.session(&name.workspace, &name.session).await?.ok_or(EngineError::SessionNotFound)?;
-    let waits = matches!(record.last_run, Some((_, RunStatus::Parked)));
+    let waits = matches!(record.last_run, Some(LastRun { status: RunStatus::Parked, .. }));
     if only_untitled && (record.is_titled || waits) {
         return Ok(None);
-    }
-    if record.unsettled {
-        services.store.settle_planted(record.key).await?;
     }
     let nothing =
         || EngineError::InvalidMessage("There is nothing to name yet: write something first.".to_owned());

@@ -1,4 +1,4 @@
-//! What else is a fold of the log: messages that wait, files that were made, the ends of branches.
+//! Cases about further tables that are derived from the log: queued messages, artifacts, forks, grants.
 
 use std::sync::Arc;
 
@@ -6,13 +6,9 @@ use protocol::{
     ApprovalId, Artifact, ArtifactId, Grant, LogEntry, MessageRef, QueueExit, RunOptions, SessionEvent,
     SessionId, Timestamp, ToolCallId, WorkspaceId,
 };
-use store::{Append, Row, SessionTarget, Store, StoreError};
+use store::{Append, ArtifactCursor, Row, SessionTarget, Store, StoreError};
 
-use crate::{Place, script::*};
-
-fn workspace() -> WorkspaceId {
-    WorkspaceId::default_workspace()
-}
+use crate::{StoreLocation, script::*};
 
 fn queued(name: &str) -> SessionEvent {
     let options = RunOptions { timezone: Some("Asia/Shanghai".to_owned()), ..RunOptions::default() };
@@ -24,22 +20,22 @@ fn left(name: &str, why: QueueExit) -> SessionEvent {
     SessionEvent::QueueLeft { queued: id(name), why }
 }
 
-async fn waiting(store: &dyn Store, script: &Script) -> Vec<String> {
+async fn queue_of(store: &dyn Store, script: &Script) -> Vec<String> {
     let queued = store.queued(script.key()).await.unwrap();
     let count = store.session_by_key(script.key()).await.unwrap().unwrap().queued;
-    assert_eq!(count as usize, queued.len(), "the session counts what waits");
+    assert_eq!(count as usize, queued.len(), "the session counts its queued messages");
     queued.iter().map(|queued| queued.id().to_string()).collect()
 }
 
-pub async fn messages_wait_in_order_until_they_leave(place: &Place) {
-    let store = place.open();
+pub async fn messages_are_queued_in_order_until_they_leave(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     script.ask("u", None, "m").await;
     assert_eq!(store.sessions_with_queue().await.unwrap(), []);
     script.append(vec![queued("b")]).await;
     script.append(vec![queued("a"), queued("c")]).await;
     script.append(vec![queued("a")]).await;
-    assert_eq!(waiting(&*store, &script).await, ["b", "a", "c"], "each once");
+    assert_eq!(queue_of(&*store, &script).await, ["b", "a", "c"], "each once");
     assert_eq!(store.sessions_with_queue().await.unwrap(), [script.key()]);
     let first = store.queued(script.key()).await.unwrap().remove(0);
     assert_eq!((first.after, first.options.timezone.as_deref()), (Some(id("m")), Some("Asia/Shanghai")));
@@ -47,14 +43,14 @@ pub async fn messages_wait_in_order_until_they_leave(place: &Place) {
 
     script.append(vec![left("a", QueueExit::Withdrawn)]).await;
     script.append(vec![left("a", QueueExit::Withdrawn)]).await;
-    assert_eq!(waiting(&*store, &script).await, ["b", "c"]);
-    let store = place.open();
-    assert_eq!(waiting(&*store, &script).await, ["b", "c"], "also after another start");
+    assert_eq!(queue_of(&*store, &script).await, ["b", "c"]);
+    let store = location.open();
+    assert_eq!(queue_of(&*store, &script).await, ["b", "c"], "also after another start");
     script.finish("m", "done").await;
     script
         .append(vec![left("b", QueueExit::Begun), accepted("b", 0, Some(MessageRef::first(id("m"))))])
         .await;
-    assert_eq!(waiting(&*store, &script).await, ["c"]);
+    assert_eq!(queue_of(&*store, &script).await, ["c"]);
     store.delete_session(script.key()).await.unwrap();
     assert_eq!(store.sessions_with_queue().await.unwrap(), []);
 }
@@ -70,8 +66,8 @@ fn kept(name: &str) -> SessionEvent {
     SessionEvent::ArtifactKept { message: id("m"), artifact }
 }
 
-pub async fn files_are_listed_by_session_and_workspace_and_go_with_their_session(place: &Place) {
-    let store = place.open();
+pub async fn files_are_listed_by_session_and_workspace_and_go_with_their_session(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     script.ask("u", None, "m").await;
     let mut other = Script::in_workspace(&store, "other", "s");
@@ -86,7 +82,10 @@ pub async fn files_are_listed_by_session_and_workspace_and_go_with_their_session
     loop {
         let page = store.artifacts(&workspace(), None, before, 2).await.unwrap();
         pages.push(page.artifacts.iter().map(|info| info.artifact.id.to_string()).collect::<Vec<_>>());
-        before = page.artifacts.last().map(|last| (last.created_at, last.artifact.id.clone()));
+        before = page
+            .artifacts
+            .last()
+            .map(|last| ArtifactCursor { created_at: last.created_at, id: last.artifact.id.clone() });
         if !page.more {
             break;
         }
@@ -107,8 +106,8 @@ pub async fn files_are_listed_by_session_and_workspace_and_go_with_their_session
     assert!(matches!(gone, Err(StoreError::Unavailable(_))), "{gone:?}");
 }
 
-pub async fn files_that_nobody_refers_to_are_swept_at_the_next_start(place: &Place) {
-    let store = place.open();
+pub async fn files_that_nobody_refers_to_are_swept_at_the_next_start(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     script.ask("u", None, "m").await;
     for name in ["art_1", "art_2"] {
@@ -116,14 +115,14 @@ pub async fn files_that_nobody_refers_to_are_swept_at_the_next_start(place: &Pla
     }
     script.append(vec![kept("art_1")]).await;
     assert_eq!(store.sweep_files().await.unwrap(), 0, "its event may still come");
-    let store = place.open();
+    let store = location.open();
     assert_eq!(store.sweep_files().await.unwrap(), 1);
     assert!(store.open_file(&workspace(), &ArtifactId::new("art_1")).await.is_ok());
     assert!(store.open_file(&workspace(), &ArtifactId::new("art_2")).await.is_err());
 }
 
-pub async fn the_end_of_a_branch_is_where_the_newest_children_lead(place: &Place) {
-    let store = place.open();
+pub async fn the_end_of_a_branch_is_where_the_newest_children_lead(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     // Children of each message, in the order they came; a user's message each, which is all a tree needs.
     let mut children: Vec<Vec<usize>> = vec![Vec::new()];
@@ -148,8 +147,8 @@ pub async fn the_end_of_a_branch_is_where_the_newest_children_lead(place: &Place
     }
 }
 
-pub async fn what_happened_elsewhere_keeps_its_times(place: &Place) {
-    let store = place.open();
+pub async fn past_events_keep_their_times(location: &StoreLocation) {
+    let store = location.open();
     let times = [5_i64, 5, 9, 2];
     let events = vec![
         accepted("u", 0, None),
@@ -187,8 +186,8 @@ fn edited(approval: &str, input: serde_json::Value, raised: bool) -> SessionEven
     SessionEvent::InputEdited { message: id("m"), approval: ApprovalId::new(approval), call, input, raised }
 }
 
-pub async fn what_a_person_allowed_and_changed_is_kept_with_their_answer(place: &Place) {
-    let store = place.open();
+pub async fn what_a_person_allowed_and_changed_is_kept_with_their_answer(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     script.ask("u", None, "m").await;
     let whole = Grant { tool: "tool".to_owned(), scope: None };
@@ -211,7 +210,7 @@ pub async fn what_a_person_allowed_and_changed_is_kept_with_their_answer(place: 
             answered("m", "p2", true, false),
         ])
         .await;
-    for store in [store, place.open()] {
+    for store in [store, location.open()] {
         let record = store.session_by_key(script.key()).await.unwrap().unwrap();
         assert_eq!(record.grants, [whole.clone(), kind.clone()], "each once, in the order they were given");
         let asked = store.interactions_of_message(script.key(), &id("m")).await.unwrap();

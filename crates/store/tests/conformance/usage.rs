@@ -1,4 +1,4 @@
-//! The cases about what model calls cost, and about what a model is told beside the words of a message.
+//! Cases about the usage of model calls, and about the facts and the preface that are sent to a model.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use protocol::{Cost, RunId, SessionEvent, SessionId, Timestamp, TurnFacts, Usage
 use serde_json::json;
 use store::{PrefaceRecord, Store, UsageBy, UsageQuery, UsageSum};
 
-use crate::{Place, script::*};
+use crate::{StoreLocation, script::*};
 
 fn call(message: &str, model: &str, usage: Usage) -> SessionEvent {
     SessionEvent::ModelCalled {
@@ -39,8 +39,8 @@ pub async fn usage(store: &Arc<dyn Store>, session: &str, by: UsageBy) -> Vec<Us
     store.usage(&query).await.unwrap()
 }
 
-pub async fn usage_is_grouped_filtered_and_kept_apart_by_workspace(place: &Place) {
-    let store = place.open();
+pub async fn usage_is_grouped_filtered_and_kept_apart_by_workspace(location: &StoreLocation) {
+    let store = location.open();
     let tokens = |input_tokens| Usage { input_tokens, ..Usage::default() };
     let mut one = Script::new(&store, "one");
     one.ask("u", None, "m").await;
@@ -98,8 +98,8 @@ pub async fn usage_is_grouped_filtered_and_kept_apart_by_workspace(place: &Place
     assert_eq!((by_agent[0].failed, by_agent[0].cost, by_agent[0].unpriced), (0, Cost(0), 2));
 }
 
-pub async fn facts_and_preface_are_kept_and_the_newest_preface_counts(place: &Place) {
-    let store = place.open();
+pub async fn facts_and_preface_are_kept_and_the_newest_preface_counts(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let facts = TurnFacts {
         date: "2026-01-05".to_owned(),
@@ -128,8 +128,8 @@ pub async fn facts_and_preface_are_kept_and_the_newest_preface_counts(place: &Pl
     assert_eq!(session.preface, Some(PrefaceRecord { agent: "coder".to_owned(), text: "two".to_owned() }));
 }
 
-pub async fn usage_is_added_up_and_notes_keep_the_newest(place: &Place) {
-    let store = place.open();
+pub async fn usage_is_added_up_and_notes_keep_the_newest(location: &StoreLocation) {
+    let store = location.open();
     let mut script = Script::new(&store, "s");
     let key = script.ask("u", None, "m").await;
     let spent = Usage {

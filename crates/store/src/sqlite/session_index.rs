@@ -1,4 +1,4 @@
-//! Finding sessions again: pins, search, what waits, where a session branches.
+//! Finds sessions again: pins, search, unanswered questions, branches.
 
 use std::sync::Arc;
 
@@ -8,22 +8,23 @@ use rusqlite::{Connection, params};
 
 use super::{
     SqliteStore,
-    apply::node,
-    damage::Damage,
+    damage::DamageReport,
     interactions::{COLUMNS as INTERACTION, interaction},
+    message_rows::node,
+    planted::SessionRead,
     salvage,
     sessions::{COLUMNS, TABLES, session},
 };
-use crate::{BranchPoint, SessionKey, SessionRecord, Shelf, StoreError, Waiting};
+use crate::{BranchPoint, PendingInteraction, SessionIndex, SessionKey, SessionRecord, StoreError};
 
-/// A search looks at the newest chats of its workspace until it has seen about this many messages; titles are always
-/// looked at.
-const MESSAGES_LOOKED_AT: i64 = 50_000;
-/// How far up from the leaf siblings are looked for.
-const DEEPEST: u32 = 10_000;
+/// A search reads messages of the newest chats of its workspace until it has read about this many. All titles are
+/// searched.
+const MAX_MESSAGES_SEARCHED: i64 = 50_000;
+/// How many messages above the leaf are checked for siblings.
+const MAX_DEPTH: u32 = 10_000;
 
 #[async_trait]
-impl Shelf for SqliteStore {
+impl SessionIndex for SqliteStore {
     async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError> {
         self.writer
             .write(move |connection| {
@@ -62,7 +63,8 @@ impl Shelf for SqliteStore {
         limit: u32,
     ) -> Result<Vec<SessionRecord>, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
-        self.readers
+        let found = self
+            .readers
             .read(move |connection| {
                 let query = format!(
                     "SELECT {COLUMNS} FROM pins p CROSS JOIN {TABLES}
@@ -70,7 +72,8 @@ impl Shelf for SqliteStore {
                 );
                 records(connection, &damage, &query, params![workspace.as_str(), limit])
             })
-            .await
+            .await?;
+        Ok(self.pending_histories.note_all(found))
     }
 
     async fn search_sessions(
@@ -81,12 +84,18 @@ impl Shelf for SqliteStore {
     ) -> Result<Vec<SessionRecord>, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         let pattern = format!("%{}%", escaped(text));
-        self.readers
+        let found = self
+            .readers
             .read(move |connection| search(connection, &damage, workspace.as_str(), &pattern, limit))
-            .await
+            .await?;
+        Ok(self.pending_histories.note_all(found))
     }
 
-    async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<Vec<Waiting>, StoreError> {
+    async fn pending_interactions(
+        &self,
+        workspace: &WorkspaceId,
+        limit: u32,
+    ) -> Result<Vec<PendingInteraction>, StoreError> {
         let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
         self.look_up(move |connection| {
             let mut statement = connection.prepare_cached(&format!(
@@ -95,9 +104,9 @@ impl Shelf for SqliteStore {
             ))?;
             let rows = statement.query_map(params![workspace.as_str(), limit], |row| {
                 let (session, title) = (SessionId::new(row.get::<_, String>(11)?), row.get(12)?);
-                Ok(interaction(row).map(|interaction| Waiting { session, title, interaction }))
+                Ok(interaction(row).map(|interaction| PendingInteraction { session, title, interaction }))
             })?;
-            Ok(damage.readable("questions that wait", rows)?.0)
+            Ok(damage.readable("unanswered questions", rows)?.rows)
         })
         .await
     }
@@ -107,6 +116,7 @@ impl Shelf for SqliteStore {
         key: SessionKey,
         leaf: &MessageRef,
     ) -> Result<Vec<BranchPoint>, StoreError> {
+        self.complete_history(key).await?;
         let leaf = leaf.clone();
         self.readers
             .read(move |connection| match node(connection, key, &leaf) {
@@ -119,16 +129,16 @@ impl Shelf for SqliteStore {
 
 fn records(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     query: &str,
     params: impl rusqlite::Params,
-) -> Result<Vec<SessionRecord>, StoreError> {
+) -> Result<Vec<SessionRead<SessionRecord>>, StoreError> {
     let mut statement = connection.prepare_cached(query)?;
     let rows = statement.query_map(params, |row| Ok(session(row)))?;
-    Ok(damage.readable("chats", rows)?.0)
+    Ok(damage.readable("chats", rows)?.rows)
 }
 
-/// From the leaf upwards; the beginnings of the session are each other's siblings.
+/// The branch points between the root and the leaf. First messages of the session are siblings of each other.
 fn points(connection: &Connection, key: SessionKey, leaf: i64) -> Result<Vec<BranchPoint>, StoreError> {
     let mut statement = connection.prepare_cached(
         "WITH RECURSIVE up (node, parent, depth) AS (
@@ -143,7 +153,7 @@ fn points(connection: &Connection, key: SessionKey, leaf: i64) -> Result<Vec<Bra
              ON up.parent IS NULL AND s.session = ?2 AND s.parent IS NULL
          ORDER BY 2 DESC, 3",
     )?;
-    let mut rows = statement.query(params![leaf, key.0, DEEPEST])?;
+    let mut rows = statement.query(params![leaf, key.0, MAX_DEPTH])?;
     let mut points: Vec<BranchPoint> = Vec::new();
     let mut present = None;
     while let Some(row) = rows.next()? {
@@ -164,17 +174,18 @@ fn points(connection: &Connection, key: SessionKey, leaf: i64) -> Result<Vec<Bra
     Ok(points)
 }
 
-/// From the newest session of the workspace to the oldest, until enough are found or enough messages were looked at.
-/// Sessions of other workspaces are not touched.
+/// Searches from the newest session of the workspace to the oldest, until enough sessions are found. Sessions of other
+/// workspaces are not read.
 fn search(
     connection: &Connection,
-    damage: &Damage,
+    damage: &DamageReport,
     workspace: &str,
     pattern: &str,
     limit: u32,
-) -> Result<Vec<SessionRecord>, StoreError> {
-    // In this order: the index of the list of sessions, then the index of each session's messages. The body is JSON: the
-    // cheap look at all of it comes first, the exact one at its texts second. What is not JSON is damaged and not found.
+) -> Result<Vec<SessionRead<SessionRecord>>, StoreError> {
+    // Two queries, so that both use an index: that of the list of sessions, and that of the messages of a session. The
+    // body is JSON: first a cheap search in all of it, then an exact one in its texts. A body that is not JSON is damaged
+    // and not found.
     let mut keys = connection.prepare_cached(
         "SELECT s.key, s.message_count, s.title LIKE ?2 ESCAPE '\\' FROM sessions s
          WHERE s.workspace = ?1 ORDER BY s.updated_at DESC, s.key DESC",
@@ -188,7 +199,7 @@ fn search(
     let mut record =
         connection.prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE s.key = ?1"))?;
     let mut found = Vec::new();
-    let mut looked_at = 0;
+    let mut searched = 0;
     let mut rows = keys.query(params![workspace, pattern])?;
     while found.len() < limit as usize {
         let next = rows.next().and_then(|row| match row {
@@ -204,9 +215,9 @@ fn search(
             }
             Err(error) => return Err(error),
         };
-        let look = titled != Some(true) && looked_at < MESSAGES_LOOKED_AT;
-        let read = if look {
-            looked_at += messages;
+        let search_messages = titled != Some(true) && searched < MAX_MESSAGES_SEARCHED;
+        let read = if search_messages {
+            searched += messages;
             in_messages.exists(params![key, pattern])
         } else {
             Ok(titled == Some(true))
