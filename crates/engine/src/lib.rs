@@ -26,7 +26,7 @@ pub mod transcript;
 
 pub use engine::{
     AgentChange, CompactOutcome, Credential, Defined, Engine, EngineLoad, EngineParts, HistoryPage,
-    OpenStream, Principal, UsageRequest, report_usage,
+    OpenStream, Principal, UsageRequest, report_usage, sign_in_info, token_info,
 };
 pub use error::EngineError;
 pub use mailbox::answer::Decision;
