@@ -1,5 +1,5 @@
-//! Hooks around the loop, in the order they were registered: once before a reply, before and after each model call, and
-//! after each tool call, where a hook may put another output in the place of the tool's.
+//! Hooks around the agent loop, called in the order they were registered: once before a reply, before and after each model
+//! call, and after each tool call, where a hook may replace the tool's output.
 
 use std::{fmt, sync::Arc};
 
@@ -21,7 +21,7 @@ pub trait Hook: Send + Sync {
     /// An agent begins its message.
     fn pre_reply(&self, _at: &HookPoint) {}
 
-    /// A model call begins; what is given is said to the model in this call only.
+    /// A model call begins; the returned text is sent to the model in this call only.
     fn pre_reasoning(&self, _at: &HookPoint) -> Option<String> {
         None
     }
@@ -29,7 +29,7 @@ pub trait Hook: Send + Sync {
     /// A model call has ended.
     fn post_reasoning(&self, _at: &HookPoint) {}
 
-    /// A tool call has its result; what is given replaces the output.
+    /// A tool call has its result; a returned value replaces the output.
     fn post_acting(&self, _at: &HookPoint, _call: &ToolCall, _outcome: &ToolOutcome) -> Option<Value> {
         None
     }

@@ -1,5 +1,5 @@
-//! How much of a model's window something takes. What a provider counted is the truth; this estimates the rest: what
-//! was added since, and what nobody has counted yet.
+//! Estimates how many tokens something takes. The count of a provider is always preferred; this estimates what was added
+//! since, and what no provider has counted.
 
 use models::{AssistantContent, ModelMessage, UserContent};
 use protocol::ToolSpec;

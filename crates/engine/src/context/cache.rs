@@ -1,7 +1,7 @@
-//! Histories that were sent to a model a moment ago: a long chat is not read and converted anew for each turn.
+//! Caches histories that were sent to a model recently, so that a long chat is not read and converted again for each turn.
 //!
-//! Bounded in bytes over all sessions; what was used longest ago goes first. A history is known by the message it
-//! ends with, so a retry, an edit or another branch simply finds nothing or a shorter beginning.
+//! Bounded in bytes over all sessions; the least recently used is dropped first. A history is identified by the message it
+//! ends with, so a retry, an edit or another branch finds nothing or a shorter beginning.
 
 use std::{collections::HashMap, panic::resume_unwind, sync::Arc};
 
@@ -12,7 +12,7 @@ use store::{SessionKey, Store, StoreError};
 use super::conversation::Conversation;
 
 const MAX_BYTES: usize = 16 << 20;
-/// A short history costs more to remember than to read.
+/// A shorter history is cheaper to read than to keep.
 const WORTH_KEEPING: usize = 16 << 10;
 const SLOW_TO_FREE: usize = 1 << 20;
 /// Messages of so many bytes are read on a thread for slow work.
@@ -76,13 +76,13 @@ impl Histories {
         Ok(self.remember(key, leaf, history?))
     }
 
-    /// Keeps a history that was made elsewhere.
+    /// Keeps a history that was built elsewhere.
     pub(crate) fn remember(&self, key: SessionKey, leaf: &MessageRef, history: History) -> History {
         self.keep(key, leaf, &history);
         history
     }
 
-    /// The session was deleted: nothing of it stays in memory.
+    /// Drops the history of a deleted session.
     pub(crate) fn forget(&self, key: SessionKey) {
         let gone = self.kept.lock().forget(key);
         free(gone.into_iter().collect());
@@ -123,7 +123,7 @@ impl Histories {
     }
 }
 
-/// Thousands of messages take milliseconds to free; nobody waits for that.
+/// Frees large histories on a thread for blocking work: thousands of messages take milliseconds.
 fn free(gone: Vec<Entry>) {
     if gone.iter().any(|entry| entry.bytes > SLOW_TO_FREE) {
         drop(tokio::task::spawn_blocking(move || drop(gone)));

@@ -1,15 +1,15 @@
-//! What a person can say to the server instead of to the model: a message that begins with a command.
+//! Commands: messages that the server carries out itself instead of sending them to the model.
 
 use protocol::{Part, Role, UiMessage};
 use serde_json::{Value, json};
 
-/// Where the message that carries a command out says so.
+/// The metadata field of the message that answers a command.
 pub(crate) const COMMAND: &str = "command";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     pub(crate) kind: Kind,
-    /// What stands behind the command: a wish of the person.
+    /// The text after the command: instructions of the person.
     pub(crate) wish: String,
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct Command {
 pub(crate) enum Kind {
     /// Summarise the older part of the conversation now.
     Compact,
-    /// Name the conversation; leaves no message.
+    /// Write a title for the conversation; stores no message.
     Title,
 }
 
@@ -25,7 +25,7 @@ const COMMANDS: [(&str, Kind); 3] =
     [("/compact", Kind::Compact), ("/summary-history", Kind::Compact), ("/summary-title", Kind::Title)];
 
 impl Command {
-    /// As the message that carries it out says it.
+    /// The command as metadata of the message that answers it.
     pub(crate) fn fact(&self) -> Value {
         let mut fact = json!({ "name": self.kind.name() });
         if !self.wish.is_empty() {
@@ -44,12 +44,12 @@ impl Kind {
     }
 }
 
-/// The command that a message of the person is: its first word, exactly.
+/// The command in a message of the person: its first word, exactly.
 pub(crate) fn of(message: &UiMessage) -> Option<Command> {
     if message.role != Role::User {
         return None;
     }
-    // The usual case first: nothing is put together for a message that is no command.
+    // The usual case first: a message that is not a command costs nothing.
     let first = message.parts.iter().find_map(|part| match part {
         Part::Text { text, .. } if !text.trim().is_empty() => Some(text.trim_start()),
         _ => None,

@@ -1,7 +1,7 @@
-//! Questions to people, from any surface: what waits, why it was asked, and what an answer may carry.
+//! Approvals for any surface: which are pending, why they were asked, and what an answer may contain.
 //!
-//! An answer is a claim until it was checked here: an edited input must be one the tool accepts, an "always" must have
-//! been offered. Who writes it down is the session's actor.
+//! Answers are checked here: an edited input must be one that the tool accepts, an "always" must have been offered. The
+//! session's actor then writes the answer.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::{
     Engine, EngineError, mailbox::answer::Decision, run::tool_calls::approval, session::actor::Command,
 };
 
-/// Questions that one "always" answers at once; more than a person can look at.
+/// How many pending questions one "always" answers at once.
 const MOST_COVERED: u32 = 200;
 
 impl Engine {
-    /// Every question of the workspace that nobody has answered yet.
+    /// All pending questions of the workspace.
     pub async fn waiting(&self, workspace: &WorkspaceId, limit: u32) -> Result<ApprovalList, EngineError> {
         let waiting = self.services.store.pending_interactions(workspace, limit).await?;
         let approvals = waiting
@@ -47,7 +47,7 @@ impl Engine {
         Ok(AskedApproval { chat_id, question: self.question(&approval), approval })
     }
 
-    /// Answers a question, once. Whatever else waits in the session and is covered by an "always" is answered with it.
+    /// Answers a question, once. An "always" also answers the other pending questions of the session that it covers.
     pub async fn answer(
         &self,
         workspace: WorkspaceId,
@@ -89,7 +89,7 @@ impl Engine {
                 continue;
             }
             match self.tell(workspace, session, other.id, Decision::new(true, None)).await {
-                // Somebody was faster, or the run has ended: nothing waits there any more.
+                // It was answered in the meantime, or the run has ended.
                 Ok(()) | Err(EngineError::ApprovalSettled | EngineError::Busy) => {}
                 Err(error) => return Err(error),
             }
@@ -97,7 +97,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What a client claims, against the question that was asked.
+    /// Checks an answer against the question that was asked.
     fn check(&self, asked: &Interaction, answer: ApprovalAnswer) -> Result<Decision, EngineError> {
         let refuse = |text: String| Err(EngineError::InvalidMessage(text));
         let ApprovalAnswer { approved, reason, always, input } = answer;

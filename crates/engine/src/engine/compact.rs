@@ -1,4 +1,4 @@
-//! A compaction that a person asks for over the route: the message `/compact`, sent on their behalf, and what came of it.
+//! A compaction that a person asks for over the route: sends the message `/compact` for them and returns the result.
 
 use protocol::{
     MessageId, MessageRef, Part, Role, RunOptions, SessionId, UiMessage, WorkspaceId, planted::Unread,
@@ -8,7 +8,7 @@ use store::StoreError;
 
 use crate::{Engine, EngineError, SendKind, SendRequest, Submit, ViewError, context::compaction::Compaction};
 
-/// What came of it.
+/// The result of a compaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompactOutcome {
     /// The message that says it.
@@ -20,8 +20,8 @@ pub struct CompactOutcome {
 }
 
 impl Engine {
-    /// Summarises the older part of a chat now; returns when that is done. `instructions` is what the person asks for
-    /// in particular, possibly nothing.
+    /// Summarises the older part of a chat now; returns when that is done. `instructions` is what the summary should
+    /// consider; it may be empty.
     pub async fn compact(
         &self,
         workspace: WorkspaceId,

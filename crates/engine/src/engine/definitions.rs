@@ -1,5 +1,5 @@
-//! The agents of a workspace as its people see and change them. Whatever is stored here is in force with the next
-//! message: the registry is brought up to date before the answer is given.
+//! The agents of a workspace as people see and change them. A change takes effect with the next message: the registry is
+//! updated before the response is sent.
 
 use protocol::{
     AgentId, AgentSource, WorkspaceId,
@@ -18,25 +18,25 @@ use crate::{
     },
 };
 
-/// How a stored definition is to be changed.
+/// How a stored definition is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentChange {
-    /// What is absent gets the usual value.
+    /// Absent fields get their default value.
     Replace,
-    /// What is absent stays as it is.
+    /// Absent fields stay as they are.
     Amend,
 }
 
-/// What came of a definition that was sent.
+/// The result of sending a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Defined {
     New(Box<AgentInfo>),
-    /// The same was stored before.
+    /// The same definition was stored before.
     Known(Box<AgentInfo>),
 }
 
 impl Engine {
-    /// Reads what the workspaces have defined; to be called before the first message.
+    /// Loads the definitions of all workspaces; must be called before the first message.
     pub async fn load_agents(&self) -> Result<(), EngineError> {
         for workspace in self.services.store.workspaces_with_definitions().await? {
             self.read_agents(&workspace).await?;

@@ -1,5 +1,5 @@
-//! How a person finds sessions again: search, pins, where a session branches. Reads only, but for
-//! the pin, which is no event of the session.
+//! How a person finds sessions again: search, pins, and where a session branches. Only reads, except for pins, which are
+//! not events of the session.
 
 use protocol::{
     SessionId, WorkspaceId,

@@ -1,4 +1,4 @@
-//! A sub-agent's own chat: the routes of a chat, for one frame of a run. And what is shown of sub-agents in a history.
+//! A sub-agent's own chat: the routes of a chat for one sub-agent of a run, and sub-agents in the history of a session.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use store::{FrameRecord, FrameStatus, MessageRecord, SessionKey, StoreError, Sub
 
 use crate::{Engine, EngineError, Viewer, session::actor::Command};
 
-/// Whether this can be the chat of a sub-agent at all; most ids cannot, and cost no look into the store.
+/// Whether this id can be the chat of a sub-agent. Most ids cannot, and need no query.
 fn may_be_sub(chat: &SessionId) -> bool {
     chat.as_str().starts_with(SessionId::PREFIX)
 }
@@ -47,7 +47,7 @@ impl Engine {
         self.ask(workspace, session, |reply| Command::StopSubAgent { frame: Box::new(frame), reply }).await
     }
 
-    /// Says something to the agent at work in this chat, the main one or a sub-agent; it reads it before its next step.
+    /// Sends a text to the agent at work in this chat, the main agent or a sub-agent; it reads it before its next step.
     pub async fn steer(
         &self,
         workspace: WorkspaceId,

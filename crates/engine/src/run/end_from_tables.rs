@@ -64,7 +64,7 @@ fn facts(status: &str, error: Option<&str>) -> Map<String, Value> {
     facts
 }
 
-/// The message as it was at its last pause, with a result for every call.
+/// The message as it was when it last parked, with a result for every call.
 fn closed(paused: Option<UiMessage>, id: &MessageId, facts: &Map<String, Value>) -> UiMessage {
     let mut message = paused.unwrap_or_else(|| UiMessage {
         id: id.clone(),

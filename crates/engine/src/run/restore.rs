@@ -153,7 +153,7 @@ pub(crate) async fn restore(
     Ok(RestoredRun { sub_agents, hub: frames.hub, unshown: frames.unshown, ..RestoredRun::new(frames.root) })
 }
 
-/// Whether this is a background agent of `message` that has ended.
+/// Whether this is an ended background agent of `message`.
 fn is_ended_of(restored: &RestoredAgent, message: &MessageId) -> bool {
     restored.parent.background && restored.parent.message == *message && restored.frame.is_closed()
 }
@@ -190,7 +190,7 @@ impl Frames {
             self.unshown.sub_agent_event(message, event);
         }
         match event {
-            // Its caller knows the result.
+            // The caller has the result.
             SessionEvent::ToolSettled { message, call, outcome } => {
                 self.settled(message, call);
                 if let ToolOutcome::Done { output } = outcome
@@ -202,7 +202,7 @@ impl Frames {
                     });
                 }
             }
-            // Its caller was told what came of those in the background.
+            // The caller has the reports of its background agents.
             SessionEvent::DataPushed { message, name, data, .. }
                 if name == STEERING && data.get("from").is_some_and(|from| from == BACKGROUND) =>
             {

@@ -1,9 +1,9 @@
-//! What a reader of one message is shown of the agents below it.
+//! What a reader of one message receives of the sub-agents below it.
 //!
-//! By default the delegating call's preliminary output is the sub-agent's message, sent anew as it grows: at once when
-//! the agent begins, at the borders of parts, and a few times a second, less often as it gets long, with nothing left
-//! behind when it pauses. A client that asked for the fast lane gets the sub-agents' own chunks or text instead, and a
-//! message only at the end, so that the bytes stay in proportion at any depth.
+//! By default the preliminary output of the delegating call is the sub-agent's message, sent again as it grows: when the
+//! agent begins, when parts begin and end, and a few times a second, less often as it gets long; the newest state is always
+//! sent before a pause. A client that asked for it (`subAgentStream`) receives the sub-agents' own chunks or text instead,
+//! and the whole message only at the end, so that the number of bytes stays proportional at any depth.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -21,13 +21,13 @@ use tokio::time::Instant;
 
 use crate::log::merge::join;
 
-/// Between two snapshots while text flows; one more of these for every 64 KiB of message.
+/// Time between two snapshots while text is streamed; one more interval for every 64 KiB of message.
 const TEXT_INTERVAL: Duration = Duration::from_millis(200);
 const SLOWER_EVERY: usize = 64 << 10;
-/// Between two snapshots when parts begin and end.
+/// Time between two snapshots when parts begin and end.
 const BORDER_INTERVAL: Duration = Duration::from_millis(40);
-/// Between two chunks of text on the fast lane, once there is enough to be worth the words around it; a slow model's
-/// text waits a little longer for that.
+/// Time between two chunks of a sub-agent's own text, once there is enough of it; a slow model's text is held a little
+/// longer.
 const LANE_INTERVAL: Duration = Duration::from_millis(50);
 const LANE_PATIENCE: Duration = Duration::from_millis(150);
 const LANE_ENOUGH: usize = 96;
@@ -37,10 +37,10 @@ pub(super) struct SubAgentView {
     nested: Nested,
     lane: Option<SubAgentStream>,
     profile: Profile,
-    /// Calls whose snapshot is out of date, and when it may be sent.
+    /// Calls whose snapshot is out of date, and when the next may be sent.
     due: HashMap<ToolCallId, Instant>,
     sent: HashMap<ToolCallId, Sent>,
-    /// Text that waits for more.
+    /// Text that is held until there is more.
     held: HashMap<MessageId, Held>,
     /// Whether the message itself is in a step. In one, the final message of an agent in the background waits for the
     /// step's end: a result belongs neither into a text nor before one of the same step.
@@ -80,7 +80,7 @@ impl SubAgentView {
         self.nested.is_empty() && self.ended.is_empty()
     }
 
-    /// Follows the steps of the message itself.
+    /// Tracks whether the message itself is in a step.
     fn follow(&mut self, event: &SessionEvent) {
         match event {
             SessionEvent::StepStarted { .. } => self.in_step = true,
@@ -89,7 +89,7 @@ impl SubAgentView {
         }
     }
 
-    /// Takes in an event that the reader has seen the effect of.
+    /// Applies an event that the client has already received.
     pub(super) fn read_up(&mut self, own: bool, event: &SessionEvent) {
         if own {
             self.follow(event);
@@ -107,7 +107,7 @@ impl SubAgentView {
         }
     }
 
-    /// An event of the message itself; `false` when there is nothing special about it.
+    /// Writes an event of the message itself; `false` if it needs no special treatment.
     pub(super) fn own(&mut self, out: &mut Vec<u8>, seq: Seq, event: &SessionEvent) -> bool {
         self.follow(event);
         if !self.in_step {
@@ -132,7 +132,7 @@ impl SubAgentView {
         }
     }
 
-    /// An event of another message.
+    /// Writes an event of a sub-agent's message.
     pub(super) fn take(&mut self, out: &mut Vec<u8>, seq: Seq, event: &SessionEvent, reading: &Reading) {
         let change = match self.nested.take(event) {
             Ok(Some(change)) => change,
@@ -163,12 +163,12 @@ impl SubAgentView {
         }
     }
 
-    /// When there is something to send although nothing happens.
+    /// When something must be sent even if no event comes.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.due.values().chain(self.held.values().map(|held| &held.until)).min().copied()
     }
 
-    /// The reader has caught up: what has waited long enough.
+    /// Sends what is due. The reader has no more events.
     pub(super) fn send_due(&mut self, out: &mut Vec<u8>) {
         let now = Instant::now();
         let calls: Vec<ToolCallId> =
@@ -237,7 +237,7 @@ impl SubAgentView {
                 self.held.insert(message.clone(), held);
                 return;
             }
-            // A pause and its end are nothing to the sub-agent's message.
+            // The sub-agent's message does not show pauses.
             SessionEvent::RunParked { .. } | SessionEvent::RunResumed { .. } => return,
             SessionEvent::DataPushed { transient: true, .. } if seq <= reading.edge => return,
             _ => self.release(out, Some(message)),
@@ -265,7 +265,7 @@ impl SubAgentView {
         }
     }
 
-    /// Sends text that was held back, of one message or of all.
+    /// Sends held text, of one message or of all.
     fn release(&mut self, out: &mut Vec<u8>, message: Option<&MessageId>) {
         let held: Vec<Held> = match message {
             Some(message) => self.held.remove(message).into_iter().collect(),

@@ -1,7 +1,7 @@
 //! A reader: a cursor over the log of one message, from any event to the newest.
 //!
-//! It subscribes before it reads, so nothing falls between replay and live. It owns no queue: a slow reader costs
-//! its cursor. A reader never owns a run; dropping it cancels nothing.
+//! It subscribes before it reads, so that no event is missed between replay and live. It has no queue: a slow reader costs
+//! only its cursor. A reader never owns a run; dropping it cancels nothing.
 
 use std::sync::Arc;
 
@@ -29,14 +29,14 @@ pub struct Viewer {
     reading: Reading,
     ended: bool,
     lane: Option<SubAgentStream>,
-    /// The agents below the message, as soon as there are any.
+    /// The sub-agents below the message, as soon as there are any.
     below: Option<Box<SubAgentView>>,
-    /// The message began before the cursor: what agents below it did until then is read first.
+    /// The message began before the cursor: what its sub-agents did until then is read first.
     catching_up: Option<Box<CatchingUp>>,
 }
 
-/// How far a reader has read what came before its cursor. It is kept while a read is awaited: the future that reads may
-/// be dropped at any time, and the next one goes on from here.
+/// How far a reader has read what came before its cursor. It is kept across awaits: the future that reads may be dropped
+/// at any time, and the next one continues from here.
 struct CatchingUp {
     at: Seq,
     below: SubAgentView,
@@ -44,12 +44,12 @@ struct CatchingUp {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// The log ended without an end: the connection must be cut, not closed.
+    /// The log ended before the message did: the connection must be cut, not closed.
     #[error("the answer broke off")]
     BrokenOff,
     #[error("the log could not be read")]
     Store(#[from] StoreError),
-    /// The message waited and its run never began; the sentence is for the person.
+    /// The message was queued and its run never began; the error is a sentence for the person.
     #[error(transparent)]
     NotBegun(Box<EngineError>),
 }
@@ -95,7 +95,7 @@ impl Viewer {
         &self.message
     }
 
-    /// The next frames, as many as are ready; `None` after the end of the message's stream.
+    /// The next SSE events, as many as are ready; `None` after the end of the message.
     pub async fn next(&mut self) -> Option<Result<Vec<u8>, ViewError>> {
         loop {
             if self.ended {
@@ -141,7 +141,7 @@ impl Viewer {
         Ok(bytes)
     }
 
-    /// Everything is read: until there is more, or something that was held back is due.
+    /// Waits for more events, or until held output is due.
     async fn wait(&mut self, visible: Visible) -> Result<Vec<u8>, ViewError> {
         if visible.closed {
             return Err(ViewError::BrokenOff);
@@ -161,7 +161,7 @@ impl Viewer {
                 }
             }
         }
-        // What else is ready at this moment leaves in the same write.
+        // Yield, so that other events that are ready go into the same write.
         tokio::task::yield_now().await;
         Ok(Vec::new())
     }
@@ -172,13 +172,13 @@ impl Viewer {
         };
         let entries = self.log.store().read_log(key, self.cursor, BATCH_BYTES).await?;
         if entries.is_empty() {
-            // A hole below the visible edge: numbers that a crash left unused.
+            // A gap below the visible edge: numbers that a crash left unused.
             return Ok(Found::Events { bytes: Vec::new(), cursor: self.visible.borrow().seq, ended: false });
         }
         Ok(self.project(entries))
     }
 
-    /// Events as the client is told them, with the agents below the message in their place.
+    /// Writes events as the client receives them, with the sub-agents' output in its place.
     fn project(&mut self, entries: Vec<LogEntry>) -> Found {
         let mut bytes = Vec::new();
         let mut cursor = entries.last().map_or(self.cursor, |last| last.seq);
@@ -209,7 +209,7 @@ impl Viewer {
         Found::Events { bytes, cursor, ended }
     }
 
-    /// Reads what agents below the message did before the cursor.
+    /// Reads what the sub-agents did before the cursor.
     async fn catch_up(&mut self) -> Result<(), StoreError> {
         let Some(key) = self.log.key() else {
             self.catching_up = None;

@@ -1,5 +1,5 @@
-//! What an agent and everything below it may use up. A tree of counters: each model call is reserved at every level
-//! before it is made, and what it really cost is booked afterwards.
+//! The budget of an agent and its sub-agents: a tree of counters. Each model call is reserved at every level before it is
+//! made, and its real cost is booked afterwards.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::time::{Duration, Instant};
 
 use crate::agents::BudgetLimits;
 
-/// What a call is reckoned with before anybody knows what it costs.
+/// The tokens that are reserved for a call whose cost is not known yet.
 const RESERVED_TOKENS: u64 = 1_000;
 
 pub(crate) struct Budget {
@@ -48,7 +48,7 @@ impl Limit {
     }
 }
 
-/// One model call that was reserved; dropped, it gives back what it did not use.
+/// A reserved model call; dropping it releases the reservation.
 pub(crate) struct Reserved {
     budget: Arc<Budget>,
 }
@@ -59,12 +59,12 @@ impl Budget {
         Arc::new(Self { above, limits, deadline, used: Mutex::default() })
     }
 
-    /// When this agent's time is up.
+    /// When this agent's time is over.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// Room for one more model call at every level, or the limit that leaves none.
+    /// Reserves one model call at every level; the error is the limit that is reached.
     pub(crate) fn reserve(self: &Arc<Self>) -> Result<Reserved, Limit> {
         self.room()?;
         for level in self.levels() {
@@ -75,7 +75,7 @@ impl Budget {
         Ok(Reserved { budget: Arc::clone(self) })
     }
 
-    /// Whether there is room for one more model call.
+    /// Whether one more model call is within the budget.
     pub(crate) fn room(&self) -> Result<(), Limit> {
         self.levels().try_for_each(Self::own_room)
     }
@@ -98,7 +98,7 @@ impl Budget {
         Ok(())
     }
 
-    /// What a call really cost, where the price is known.
+    /// Books what a call really cost, where the price is known.
     pub(crate) fn book(&self, usage: Usage, cost: Option<Cost>) {
         for level in self.levels() {
             let mut used = level.used.lock();

@@ -1,6 +1,6 @@
-//! A sub-agent from the call that starts it to its result: opened, queued, at work, closed, reported.
+//! Starts and resumes sub-agents: from the delegating call to the result.
 //!
-//! It is a frame like the main agent's, driven by the same loop, writing into the same log under its own message id.
+//! A sub-agent has a frame like the main agent, runs the same loop, and writes to the same log under its own message id.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -47,7 +47,7 @@ pub(crate) enum Delegated {
     Started(ToolOutcome, BoxFuture<'static, Delegated>, ActivityGuard),
     /// The sub-agent waits for a person, with these frames.
     Parked(Vec<Frame>),
-    /// Nothing can be stored any more.
+    /// The store failed: the run must stop.
     Broken(RunStop),
 }
 
@@ -172,7 +172,7 @@ pub(crate) struct SubAgent {
     pub(super) mailbox: AgentMailbox,
     pub(super) place: Place,
     pub(super) agent_id: String,
-    /// The message that delegated.
+    /// The message of the agent that delegated.
     caller: MessageId,
     pub(super) result: watch::Sender<Option<ToolOutcome>>,
 }
@@ -246,7 +246,7 @@ async fn begin(
     Ok(Begun::Open(Box::new(sub_agent)))
 }
 
-/// Sets up the agent; the error has what could be set up, for an agent that must end with the reason.
+/// Sets up the agent. The error also has what could be set up, for an agent that is open in the log and must end there.
 async fn set_up(
     caller: &AgentContext,
     request: &DelegationRequest,
@@ -305,7 +305,7 @@ fn model_of(caller: &AgentContext, request: &DelegationRequest) -> Result<Arc<dy
     })
 }
 
-/// A new frame: its id is fixed from here on.
+/// Opens a new frame; its message id is fixed from here on.
 fn open(
     caller: &AgentContext,
     call: &ToolCall,
@@ -343,7 +343,7 @@ fn open(
     Ok(RestoredAgent { frame, parent })
 }
 
-/// The task as the sub-agent reads it, with what its caller handed over.
+/// The task as the sub-agent reads it, with the context from its caller.
 fn task_message(parent: &FrameParent) -> ModelMessage {
     let mut content = vec![UserContent::Text(parent.task.clone())];
     if let Some(text) = handover::text(&parent.context) {
@@ -352,7 +352,7 @@ fn task_message(parent: &FrameParent) -> ModelMessage {
     ModelMessage::User { content }
 }
 
-/// The result of a sub-agent that had ended when the server went down.
+/// The result of a sub-agent that had ended before a restart.
 fn outcome_of_closed(frame: &Frame, agent: &str, chat: &str) -> ToolOutcome {
     match frame.end() {
         Some(FrameEnd::Failed { message }) => {

@@ -9,10 +9,10 @@ use crate::agents::AgentDefinition;
 
 pub(crate) struct Position {
     pub(crate) message: MessageId,
-    /// The agents from the root to this one.
+    /// The names of the agents from the main agent to this one.
     pub(crate) path: Vec<String>,
     pub(crate) depth: u32,
-    /// How deep agents below it may be.
+    /// The greatest depth that its sub-agents may have.
     pub(crate) max_depth: u32,
     pub(crate) budget: Arc<Budget>,
     /// Whether it waits for a person.

@@ -1,4 +1,4 @@
-//! What a sub-agent's work comes down to: the result its caller's model reads. The person sees the message itself.
+//! The result of a sub-agent as its caller's model reads it. The person sees the sub-agent's message itself.
 
 use protocol::{Part, UiMessage};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::run::{frame::Frame, tool_calls::loop_tools};
 /// The longest summary, in characters.
 const MAX_SUMMARY: usize = 50_000;
 
-/// The last thing that was said, after the last tool call.
+/// The text after the last tool call.
 pub(crate) fn summary(message: &UiMessage) -> String {
     let after =
         message.parts.iter().rposition(|part| matches!(part, Part::Tool(_))).map_or(0, |place| place + 1);
@@ -21,12 +21,12 @@ pub(crate) fn summary(message: &UiMessage) -> String {
     text
 }
 
-/// Whether it worked with tools at all.
+/// Whether the sub-agent called tools.
 pub(crate) fn has_calls(message: &UiMessage) -> bool {
     message.tool_parts().next().is_some()
 }
 
-/// What it came to: its last words, or the answer in the form that was asked for.
+/// The result as text: the summary, or else the structured answer.
 pub(crate) fn said(frame: &Frame) -> String {
     let said = summary(frame.message());
     match frame.fact(loop_tools::STRUCTURED) {
@@ -66,7 +66,7 @@ fn shorten(text: &str) -> (String, bool) {
     }
 }
 
-/// What its tools made, by the references in their outputs.
+/// The files that its tools made, from the references in their outputs.
 fn artifacts(message: &UiMessage) -> Vec<Value> {
     let mut found = Vec::new();
     for part in message.tool_parts() {

@@ -28,7 +28,7 @@ pub(crate) struct DelegationRequest {
     pub(crate) context: Option<Map<String, Value>>,
     pub(crate) output_schema: Option<Map<String, Value>>,
     pub(crate) background: bool,
-    /// Why the agent cannot go on, for one that began before its definition was taken away.
+    /// Why the agent cannot continue, if its definition was removed after it began.
     pub(crate) gone: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct DelegationRequest {
 pub(crate) struct Refusal {
     pub(crate) code: &'static str,
     pub(crate) message: String,
-    /// Nothing the caller did wrong: it may work later, or elsewhere.
+    /// Whether the request itself was right and may succeed later.
     pub(crate) unavailable: bool,
 }
 
@@ -57,7 +57,7 @@ impl Refusal {
         Self { code: "queue_full", message, unavailable: true }
     }
 
-    /// The result of the call.
+    /// The refusal as the result of the call.
     pub(crate) fn to_value(&self) -> Value {
         let mut value = json!({ "ok": false, "error": { "code": self.code, "message": self.message } });
         if self.unavailable {
@@ -118,7 +118,7 @@ pub(crate) fn read_again(run: &AgentContext, call: &ToolCall) -> DelegationReque
     })
 }
 
-/// What the call says, for an agent that exists and may be called.
+/// Reads the call, for an agent that exists and may be called.
 fn read(run: &AgentContext, call: &ToolCall) -> Result<DelegationRequest, Refusal> {
     let text = |name: &str| call.input.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let request = match call.name.as_str() {
@@ -226,7 +226,7 @@ fn named(
     })
 }
 
-/// An agent made in the call: never with more than its caller has.
+/// An agent that is defined in the call itself; it never has more tools than its caller.
 fn dynamic(run: &AgentContext, options: &SubAgentOptions) -> Result<Arc<AgentDefinition>, Refusal> {
     let prompt =
         options.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()).unwrap_or(WORKER);

@@ -1,5 +1,5 @@
-//! What a frame knows of its own context: how much of the window its newest call took, and the compaction that is on.
-//! From the events alone, so a frame that comes back from the log knows the same.
+//! What a frame knows about its context: how much of the window its newest call used, and its newest compaction. Both
+//! come from the events alone, so a restored frame knows the same.
 
 use protocol::{FoldError, SessionEvent};
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use super::Frame;
 use crate::context::compaction::{COMPACTION, Compaction, Status};
 
 impl Frame {
-    /// What the provider counted for the newest call, question and answer.
+    /// The tokens that the provider counted for the newest call, input and output.
     pub(crate) fn context_tokens(&self) -> Option<u64> {
         self.context
     }
 
-    /// Writes how far a compaction is; the same id again replaces what was written.
+    /// Writes the state of a compaction; the same id again replaces the state before.
     pub(crate) fn compaction(&mut self, id: &str, compaction: &Compaction) -> Result<(), FoldError> {
         self.finish_step()?;
         self.data(COMPACTION.to_owned(), Some(id.to_owned()), json!(compaction), false)
@@ -28,7 +28,7 @@ impl Frame {
         self.newest_compaction().is_some_and(|(_, it)| it.status == Status::Running)
     }
 
-    /// What a crash or a stop left half done will not be done in this message any more.
+    /// Marks a compaction that a crash or a stop interrupted as stopped.
     pub(super) fn stop_compaction(&mut self) -> Result<(), FoldError> {
         let Some((Some(id), mut it)) = self.newest_compaction() else { return Ok(()) };
         if it.status != Status::Running {

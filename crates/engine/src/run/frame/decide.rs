@@ -1,4 +1,4 @@
-//! A person's answer as a frame writes it down: the answer, what they changed in the call, what they allowed for good.
+//! Writes a person's answer into a frame: the answer, a changed input, and what they allowed for the session.
 
 use protocol::{
     ApprovalId, FoldError, SessionEvent, ToolCallId, ToolPart, json::disarm, project::chat::EDITED_CALLS,
@@ -9,8 +9,8 @@ use super::Frame;
 use crate::mailbox::answer::Decision;
 
 impl Frame {
-    /// A person's answer with all it carries. A copy of a sub-agent's question shows it; the grant is given once,
-    /// where the question was asked.
+    /// Writes a person's answer with everything in it. A copy of a sub-agent's question shows the answer too; the grant is
+    /// written once, where the question was asked.
     pub(crate) fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), FoldError> {
         let Decision { approved, reason, input, grant } = decision;
         if let Some(input) = input {
@@ -36,7 +36,7 @@ impl Frame {
         self.put(SessionEvent::InputEdited { message, approval, call, input, raised })
     }
 
-    /// Whether this question was answered before, and with the same words.
+    /// Whether this question was answered before in the same way.
     pub(crate) fn has_decided(&self, approval: &ApprovalId, decision: &Decision) -> bool {
         self.message().tool_parts().any(|tool| {
             let given = tool.state.approval().filter(|given| given.id == *approval);
@@ -45,7 +45,7 @@ impl Frame {
         })
     }
 
-    /// What a person made of this call's input.
+    /// The input that a person put in place of this call's, if they changed it.
     pub(crate) fn edited(&self, call: &ToolCallId) -> Option<&Value> {
         self.fact(EDITED_CALLS)?.get(call.as_str())?.get("input")
     }

@@ -1,4 +1,4 @@
-//! What a frame asks a person, for itself or on behalf of a sub-agent.
+//! Writes questions to a person into a frame, its own or copies of those of a sub-agent.
 
 use protocol::{ApprovalId, FoldError, IdSource, MessageId, SessionEvent, ToolCall, ToolCallId};
 use serde_json::json;
@@ -12,7 +12,8 @@ impl Frame {
         self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: false })
     }
 
-    /// A sub-agent's question, in a step of its own; the call gets another id if its own is taken here.
+    /// Writes a copy of a sub-agent's question in a step of its own. The call gets another id if its own is used here
+    /// already.
     pub(crate) fn raise(
         &mut self,
         approval: ApprovalId,
@@ -36,7 +37,7 @@ impl Frame {
         self.finish_step()
     }
 
-    /// The call that stands here for a sub-agent's question.
+    /// The call in this message that is the copy of a sub-agent's question.
     pub(crate) fn raised_call(&self, approval: &ApprovalId) -> Option<ToolCallId> {
         self.raised.get(approval).cloned()
     }

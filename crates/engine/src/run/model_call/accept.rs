@@ -16,13 +16,13 @@ use crate::{
 
 /// A call as the model wrote it.
 pub(crate) struct WrittenCall {
-    /// Tells the calls of one answer apart.
+    /// Identifies the call within one answer.
     pub(crate) index: u32,
     pub(crate) id: ToolCallId,
-    /// The tool that is meant, or the name as it was written where none is.
+    /// The tool that the name means, or the name as it was written if it means none.
     pub(crate) tool: String,
     pub(crate) raw: String,
-    /// What the provider wants back with the call.
+    /// Provider data that must be sent back with the call.
     pub(crate) provider: Option<ProviderMetadata>,
 }
 
@@ -36,13 +36,13 @@ impl WrittenCall {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refusal {
     pub(crate) input: Value,
-    /// For the model.
+    /// The reason, for the model.
     pub(crate) error: String,
-    /// The tool exists: the model is asked once more for the same call.
+    /// Whether the model is asked once more for the same call: the tool exists.
     pub(crate) can_be_corrected: bool,
 }
 
-/// The tool that a name means, among those on offer.
+/// The offered tool that a name means.
 pub(crate) fn meant<'a>(offered: &'a [ToolSpec], written: &str) -> Option<&'a str> {
     tools::names::resolve(written, offered.iter().map(|spec| spec.name.as_str()))
 }

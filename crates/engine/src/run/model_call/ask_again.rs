@@ -1,7 +1,7 @@
-//! The one chance to correct calls that cannot be made: the model is shown each with its error and the schema, and asked
-//! for that call alone. What it answers replaces the call; the attempt leaves no trace in what the model reads later.
+//! Asks the model once to correct calls that cannot be made: it is shown each with its error and the schema. The
+//! corrected call replaces the first one, and later requests do not contain the attempt.
 //!
-//! Nothing of this can end a run: a model that fails here, or answers something else, leaves the refusals as they are.
+//! This never ends a run: if the model fails or answers something else, the refusals stay.
 
 use std::sync::Arc;
 
@@ -18,15 +18,15 @@ use crate::run::{
     frame::Frame,
 };
 
-/// What of a broken call is shown again.
+/// How many characters of a refused call are shown again.
 const SHOWN: usize = 4_000;
-/// The most argument text that is read of an answer.
+/// The most argument bytes that are read of an answer.
 const MOST_BYTES: usize = 2 << 20;
 const MOST_CALLS: usize = 64;
 
 pub(crate) type Verdict = Result<PlannedCall, Refusal>;
 
-/// Asks once for every call that can be corrected, and puts what is accepted in place of its refusal.
+/// Asks once for every call that can be corrected, and replaces the refusals of those that are accepted then.
 pub(crate) async fn ask_again(
     run: &AgentContext,
     frame: &mut Frame,
@@ -68,7 +68,7 @@ pub(crate) async fn ask_again(
     Ok(())
 }
 
-/// The request that led to the calls, with the calls and what is wrong with each behind it.
+/// The request that led to the calls, followed by the calls and what is wrong with each.
 fn question(
     run: &AgentContext,
     mut request: ModelRequest,
@@ -104,7 +104,7 @@ fn correction(run: &AgentContext, call: &WrittenCall, refusal: &Refusal) -> Stri
     )
 }
 
-/// The calls of the answer, by the tool that is meant; `None` when there is no whole answer.
+/// The calls of the answer with the tool that each means; `None` if the answer is not complete.
 async fn listen(
     run: &AgentContext,
     request: ModelRequest,
@@ -133,7 +133,7 @@ async fn listen(
             Ok(ModelEvent::Finished(_)) => {
                 return Some(calls.into_iter().map(|(_, tool, raw)| (tool, raw)).collect());
             }
-            // Whatever it says beside the calls is not part of the answer to the person.
+            // Text beside the calls is not part of the answer to the person.
             Ok(_) => {}
             Err(error) => {
                 tracing::debug!(%error, "the model could not be asked for a corrected call");

@@ -1,8 +1,8 @@
-//! A compaction from the decision to its part in the message: announced in the log, summarised by the model, then in
-//! force. The one place that decides when; `context/cut.rs` says where.
+//! Compacts a conversation: announces it in the log, has the model summarise the older part, and writes the result into
+//! the message. This is the one place that decides when; `context/cut.rs` decides where to cut.
 //!
-//! At most one before each model call, and one more when the server says that the request is too long: never a loop. A
-//! summary that cannot be had costs nothing while there is room, and is put together by rules when there is none.
+//! At most one compaction before each model call, and one more if the server refuses the request as too long. If the model
+//! cannot write a summary, nothing changes while there is room; otherwise a digest is made by rules.
 
 use models::TooLong;
 use protocol::ToolState;
@@ -23,23 +23,23 @@ use crate::{
     token_estimate,
 };
 
-/// What the tools of an agent hardly ever exceed, in bytes.
+/// An upper estimate of the tools of an agent, in bytes.
 const TOOLS: usize = 32 << 10;
-/// Of a window that nobody knows, what is tried next.
+/// The share of an unknown window that is tried after a refusal, in percent.
 const NEXT_TRY: u64 = 75;
-/// Characters of one token, for bounds.
+/// Characters of one token, for upper bounds.
 const CHARACTERS: u64 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compacted {
     Done,
-    /// There is nothing that could be left out.
+    /// Nothing can be left out.
     Nothing,
-    /// It could not be summarised; nothing has changed.
+    /// The summary could not be written; nothing has changed.
     Failed,
 }
 
-/// Whether the model call to come can fill the window. Cheap, and mostly the answer is no: there cannot be more tokens
+/// Whether the next model call can fill the window. A cheap check that is mostly negative: there are never more tokens
 /// than bytes.
 pub(crate) fn can_be_full(run: &AgentContext, frame: &Frame, bytes: usize, of_turn: usize) -> bool {
     let settings = run.services.settings.context;
@@ -173,7 +173,7 @@ fn room(run: &AgentContext, frame: &Frame, window: u64) -> Room {
     Room { window, fixed }
 }
 
-/// What is not settled at this moment: the agent must not forget that it waits for somebody.
+/// What is pending now: background agents and questions, which the agent must still know after the compaction.
 fn open(run: &AgentContext, frame: &Frame) -> Vec<String> {
     let mut lines = Vec::new();
     for handle in run.tree.agents.sub_agents_of(&run.position.message) {

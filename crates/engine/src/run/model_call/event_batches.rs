@@ -1,4 +1,4 @@
-//! What a model says, as it arrives: all that is ready together is taken together, and neighbouring deltas are one.
+//! Reads a model stream in batches: all events that are ready are taken together, and neighbouring deltas are joined.
 
 use std::{
     future::poll_fn,
@@ -9,12 +9,12 @@ use std::{
 use futures::StreamExt;
 use models::{ModelError, ModelEvent, ModelStream};
 
-/// How much is taken at once.
+/// The most events of one batch.
 const READY: usize = 256;
 
 pub(crate) struct EventBatches {
     stream: ModelStream,
-    /// The kind of the event before, and whether it may grow.
+    /// The kind of the previous event, and whether the next delta may be joined to it.
     before: Option<Discriminant<ModelEvent>>,
     grows: bool,
 }
@@ -24,7 +24,7 @@ impl EventBatches {
         Self { stream, before: None, grows: false }
     }
 
-    /// Waits for something to arrive and takes all that did; nothing at the end of the stream.
+    /// Waits for the next events and returns all that are ready; empty at the end of the stream.
     pub(crate) async fn next(&mut self) -> Vec<Result<ModelEvent, ModelError>> {
         let mut events: Vec<Result<ModelEvent, ModelError>> = Vec::new();
         let mut taken = 0;
@@ -45,8 +45,8 @@ impl EventBatches {
         events
     }
 
-    /// A delta that goes on where the last one ended is told, stored and read with it. The first of a segment or a
-    /// call stays on its own, so that what is streamed can be seen to stream.
+    /// Joins a delta to the previous one of the same kind. The first delta of a segment or a call stays separate, so that
+    /// a client sees the text begin at once.
     fn put(
         &mut self,
         events: &mut Vec<Result<ModelEvent, ModelError>>,

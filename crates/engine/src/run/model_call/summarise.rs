@@ -1,5 +1,5 @@
-//! The model call that writes a summary, paid for and stoppable like any other. What does not fit into one call is
-//! summarised piece by piece, each with the summary of what came before.
+//! The model calls that write a summary. What does not fit into one call is summarised piece by piece, each with the
+//! summary of the pieces before. They count against the budget and can be stopped like any other call.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,14 +13,14 @@ use crate::{
     run::{agent_loop::driver::RunStop, context::AgentContext, frame::Frame},
 };
 
-/// What of the window the conversation may take in such a call: percent.
+/// The share of the window that the conversation may take in such a call, in percent.
 const SHARE: u64 = 50;
-/// The most calls of one compaction.
+/// The most calls for one compaction.
 const MOST: usize = 6;
-/// The longest that one call may take, and the most of its answer that is read.
+/// How long one call may take, and how many bytes of its answer are read.
 const PATIENCE: Duration = Duration::from_secs(180);
 const MOST_BYTES: usize = 256 << 10;
-/// The longest wish of a person that is passed on, in characters.
+/// How many characters of a person's instructions are passed on.
 const WISH: usize = 1_000;
 
 const SYSTEM: &str = "You write summaries of conversations between a person and an agent that works with tools. The agent \
@@ -31,7 +31,7 @@ const SYSTEM: &str = "You write summaries of conversations between a person and 
 /// Why there is no summary.
 pub(crate) enum NoSummary {
     Stop(RunStop),
-    /// A sentence for a person.
+    /// The reason, as part of a sentence for a person.
     Because(String),
 }
 

@@ -16,13 +16,13 @@ use crate::{
     session::registry::SessionHandle,
 };
 
-/// What of a chat is read for its title, in tokens: its beginning.
+/// How much of the beginning of a chat is read for its title, in tokens.
 const READ: u64 = 1_500;
 /// The longest title, in characters.
 const LONGEST: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(60);
 const MOST_BYTES: usize = 4 << 10;
-/// What the ledger calls whoever wrote it.
+/// The agent that the usage of a title is recorded for.
 const WRITER: &str = "title";
 
 const SYSTEM: &str = "You name conversations between a person and an agent. The conversation stands between \
@@ -149,7 +149,7 @@ async fn listen(model: &dyn Model, request: ModelRequest, usage: &mut Usage) -> 
     Err("the model broke off".to_owned())
 }
 
-/// One short line, as models are asked for and do not always write.
+/// Reduces the answer to one short line, which models do not always write.
 fn tidy(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| line.chars().any(char::is_alphanumeric))?;
     let line = ["title:", "标题：", "标题:"].iter().fold(line, |line, label| match line.get(..label.len()) {

@@ -19,12 +19,12 @@ impl UsageRecord {
         Self { started: Instant::now(), usage: Usage::default() }
     }
 
-    /// The call came to its end.
+    /// Writes the usage of a call that ended.
     pub(crate) fn settle(self, run: &AgentContext, frame: &mut Frame) -> Result<(), FoldError> {
         self.write(run, frame, false)
     }
 
-    /// The call broke off: what was counted until then is paid for all the same.
+    /// Writes the usage of a call that broke off: what was counted until then is paid for.
     pub(crate) fn break_off(self, run: &AgentContext, frame: &mut Frame) -> Result<(), FoldError> {
         if self.usage.is_empty() { Ok(()) } else { self.write(run, frame, true) }
     }

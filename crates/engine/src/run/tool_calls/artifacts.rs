@@ -46,7 +46,7 @@ impl Artifacts for CallArtifacts {
     }
 }
 
-/// A name that means nothing to any file system.
+/// Replaces characters that have a meaning in a file system.
 fn plain_name(name: &str) -> String {
     let plain = |character: char| match character {
         '/' | '\\' | ':' | '"' => '_',

@@ -1,8 +1,8 @@
-//! Whether a value fits a JSON schema: the part of the language that tools and structured answers use.
+//! Checks a value against a JSON schema: the part of the language that tools and structured answers use.
 
 use serde_json::Value;
 
-/// What does not fit, each with its place; empty when all does. A keyword that is not known here restricts nothing.
+/// Returns what does not fit, each with its path; empty if the value fits. Unknown keywords are ignored.
 pub(crate) fn problems(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     check(schema, value, "the answer", 0, &mut found);
