@@ -14,14 +14,18 @@ use std::{
     time::Duration,
 };
 
-use futures::{FutureExt, Stream, StreamExt, future::BoxFuture, ready};
+use futures::{
+    FutureExt, Stream, StreamExt,
+    future::{self, BoxFuture},
+    ready,
+};
 use protocol::Price;
 use tokio::time::Instant;
 
 use crate::{
     attached::Reads,
     catalog::explain::{self, Facts},
-    model::{FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Written},
+    model::{FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream},
     schedule::{
         Gate, Permit, Refused,
         line::{Lane, Turn},
@@ -96,13 +100,15 @@ impl Model for Dispatch {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let at = self.chain.at.load(Ordering::Relaxed);
         let mut call = Call::new(Arc::clone(&self.chain), at, request);
-        // Now, if there is room: the caller may have chosen a thread on which a long request may be written.
         call.ask();
         call.boxed()
     }
 
-    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
-        self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.write_ahead(messages)
+    fn prepare<'a>(&'a self, messages: &'a [Arc<ModelMessage>]) -> BoxFuture<'a, ()> {
+        match self.chain.link(self.chain.at.load(Ordering::Relaxed)) {
+            Some(link) => link.model.prepare(messages),
+            None => future::ready(()).boxed(),
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub use catalog::{Catalog, CatalogSettings, ChoiceError, Wanted};
 pub use http::{SetupError, install_tls};
 pub use model::{
     AnswerSchema, AssistantContent, FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest,
-    ModelStream, Purpose, UserContent, Written,
+    ModelStream, Purpose, UserContent,
 };
 pub use remote::{
     RemoteModel,

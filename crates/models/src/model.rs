@@ -5,15 +5,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::stream::BoxStream;
+use futures::{
+    FutureExt,
+    future::{self, BoxFuture},
+    stream::BoxStream,
+};
 use protocol::{FinishReason, Price, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
 use serde_json::Value;
 
-use crate::{
-    attached::Reads,
-    params::Params,
-    remote::settings::{ReasoningReplay, WireFormat},
-};
+use crate::{attached::Reads, params::Params};
 
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
@@ -38,32 +38,10 @@ pub trait Model: Send + Sync {
 
     fn stream(&self, request: ModelRequest) -> ModelStream;
 
-    /// Writes down what requests will begin with, for [`ModelRequest::written`]. Worth it for a long history, on a
-    /// thread that may be busy for a while; `None` where nothing is gained.
-    fn write_ahead(&self, _messages: &[Arc<ModelMessage>]) -> Option<Written> {
-        None
-    }
-}
-
-/// The first messages of requests as one wire format writes them.
-#[derive(Debug, PartialEq)]
-pub struct Written {
-    pub(crate) messages: Vec<Arc<ModelMessage>>,
-    /// Who wrote it: another writer cannot use it.
-    pub(crate) by: (WireFormat, ReasoningReplay),
-    pub(crate) text: Vec<u8>,
-}
-
-impl Written {
-    /// How many messages it is.
-    pub fn count(&self) -> usize {
-        self.messages.len()
-    }
-
-    /// Whether a request begins with the very same messages.
-    pub(crate) fn begins(&self, messages: &[Arc<ModelMessage>]) -> bool {
-        messages.len() >= self.messages.len()
-            && self.messages.iter().zip(messages).all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
+    /// Announces that the next request will start with these messages, so that the model can serialise a long history
+    /// while the caller is still storing it. Only a hint: the answer is the same without it.
+    fn prepare<'a>(&'a self, _messages: &'a [Arc<ModelMessage>]) -> BoxFuture<'a, ()> {
+        future::ready(()).boxed()
     }
 }
 
@@ -80,8 +58,7 @@ pub struct ModelRequest {
     pub cache_key: Option<String>,
     /// Under our names, see [`crate::params`]; what the model has no word for is left out.
     pub params: Arc<Params>,
-    /// What [`Model::write_ahead`] wrote of the first messages.
-    pub written: Option<Arc<Written>>,
+
     pub purpose: Purpose,
 }
 

@@ -6,10 +6,11 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    model::{Model, ModelMessage, ModelRequest, ModelStream, Written},
+    model::{Model, ModelMessage, ModelRequest, ModelStream},
     registry::definition::{ModelDefinition, ParamField, ParamKind},
     remote::settings::WireFormat,
 };
@@ -290,8 +291,8 @@ impl Model for WithParams {
         self.model.stream(ModelRequest { params: Arc::clone(&self.params), ..request })
     }
 
-    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
-        self.model.write_ahead(messages)
+    fn prepare<'a>(&'a self, messages: &'a [Arc<ModelMessage>]) -> BoxFuture<'a, ()> {
+        self.model.prepare(messages)
     }
 }
 

@@ -11,6 +11,7 @@ mod call;
 mod feed;
 pub mod lenient;
 pub mod offered;
+pub(crate) mod prepared;
 pub mod recorded;
 #[cfg(test)]
 pub mod sample;
@@ -23,13 +24,13 @@ use ::http::{
     HeaderMap, HeaderName, HeaderValue,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE},
 };
-use futures::{FutureExt, StreamExt, future, stream as streams};
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream as streams};
 use protocol::Price;
 use url::Url;
 
 use self::{
     answer::AnswerReader,
-    body::Writing,
+    body::{LONG_HISTORY, Writing},
     call::Call,
     settings::{ModelSettings, WireFormat},
 };
@@ -38,7 +39,7 @@ use crate::{
     attached::Reads,
     gemini,
     http::{self, Client, SetupError},
-    model::{Model, ModelError, ModelMessage, ModelRequest, ModelStream, Written},
+    model::{Model, ModelError, ModelMessage, ModelRequest, ModelStream},
     openai, openai_responses,
     retry::Limits,
 };
@@ -111,22 +112,31 @@ impl Model for RemoteModel {
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let Ok(body) = self.server.writing.body(self.server.format, &request) else {
-            let message = "the request could not be written as JSON".to_owned();
-            return future::ready(Err(ModelError::Refused { status: 400, message })).into_stream().boxed();
+        let server = Arc::clone(&self.server);
+        if !server.writing.is_slow(&request) {
+            let body = server.body(&request);
+            return server.call(body);
+        }
+        let serialized = async move {
+            let for_body = Arc::clone(&server);
+            let body = tokio::task::spawn_blocking(move || for_body.body(&request)).await;
+            server.call(body.unwrap_or_else(|_| Err(not_serialized())))
         };
-        // The request is not needed any more; a call may last for minutes.
-        drop(request);
-        let call = Box::new(Call::new(Arc::clone(&self.server), body.into()));
-        streams::unfold(call, |mut call| async move {
-            let item = call.next().await?;
-            Some((item, call))
-        })
-        .boxed()
+        serialized.flatten_stream().boxed()
     }
 
-    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
-        self.server.writing.ahead(self.server.format, messages)
+    fn prepare<'a>(&'a self, messages: &'a [Arc<ModelMessage>]) -> BoxFuture<'a, ()> {
+        async move {
+            let server = Arc::clone(&self.server);
+            if messages.len() < LONG_HISTORY || !server.writing.can_prepare(server.format) {
+                return;
+            }
+            let messages = messages.to_vec();
+            if tokio::task::spawn_blocking(move || server.writing.prepare(&messages)).await.is_err() {
+                tracing::debug!("a history could not be serialised in advance");
+            }
+        }
+        .boxed()
     }
 }
 
@@ -194,6 +204,10 @@ fn headers(format: WireFormat, key: Option<&str>, settings: &ModelSettings) -> R
     Ok(headers)
 }
 
+fn not_serialized() -> ModelError {
+    ModelError::Refused { status: 400, message: "the request could not be written as JSON".to_owned() }
+}
+
 /// Any header may carry a key: none is shown.
 fn secret(value: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(value.trim()).ok()?;
@@ -202,6 +216,24 @@ fn secret(value: &str) -> Option<HeaderValue> {
 }
 
 impl Server {
+    fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ModelError> {
+        self.writing.body(self.format, request).map_err(|_| not_serialized())
+    }
+
+    /// Sends the body and reads the answer, once the stream is polled.
+    fn call(self: Arc<Self>, body: Result<Vec<u8>, ModelError>) -> ModelStream {
+        let body = match body {
+            Ok(body) => body,
+            Err(error) => return streams::iter([Err(error)]).boxed(),
+        };
+        let call = Box::new(Call::new(self, body.into()));
+        streams::unfold(call, |mut call| async move {
+            let item = call.next().await?;
+            Some((item, call))
+        })
+        .boxed()
+    }
+
     fn post(&self, body: bytes::Bytes) -> http::Request {
         self.client.post(&self.url).headers(self.headers.clone()).body(body)
     }

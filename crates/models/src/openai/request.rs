@@ -20,7 +20,8 @@ use crate::{
     remote::{
         body::Writing,
         offered::Form,
-        settings::{PromptCache, ReasoningReplay, WireFormat},
+        prepared::SerializedPrefix,
+        settings::{PromptCache, ReasoningReplay},
         text,
     },
 };
@@ -29,16 +30,13 @@ use crate::{
 pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
     let marks = writing.prompt_cache == PromptCache::Marks;
     let replay = writing.reasoning_replay;
-    let written = request.written.as_deref().filter(|written| {
-        !marks && written.by == (WireFormat::OpenAi, replay) && written.begins(&request.messages)
-    });
-    let rest = &request.messages[written.map_or(0, |written| written.messages.len())..];
-    let written = written.map_or_else(Default::default, |written| written.text.as_slice());
+    let prefix = if marks { SerializedPrefix::default() } else { writing.prepared.take(&request.messages) };
+    let rest = &request.messages[prefix.count..];
     let tools = writing
         .offered
         .text(&request.tools, Form::OpenAi, |specs| specs.iter().map(tool).collect::<Vec<_>>())?;
     let tools = tools.as_deref().map_or_else(Default::default, RawValue::get);
-    let room = written.len() + request.system.len() + rest.len() * EACH + tools.len() + ABOUT;
+    let room = prefix.text.len() + request.system.len() + rest.len() * EACH + tools.len() + ABOUT;
     let mut out = Vec::with_capacity(room);
     out.extend_from_slice(br#"{"model":"#);
     serde_json::to_writer(&mut out, &writing.model)?;
@@ -47,8 +45,8 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
         serde_json::to_writer(&mut out, &Message::System { content: system(&request.system, marks) })?;
         out.push(b',');
     }
-    if !written.is_empty() {
-        out.extend_from_slice(written);
+    if !prefix.text.is_empty() {
+        out.extend_from_slice(&prefix.text);
         out.push(b',');
     }
     if marks {
@@ -86,16 +84,13 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
     Ok(out)
 }
 
-/// Room for what stands beside a history, the system prompt and the tools, most of the time.
+/// Bytes reserved for everything but the history, the system prompt and the tools.
 const ABOUT: usize = 1 << 10;
-/// Room for a message of a history.
+/// Bytes reserved for one message of a history.
 const EACH: usize = 256;
 
-/// Messages as a body begins with them, with commas between them.
-pub fn beginning(
-    messages: &[Arc<ModelMessage>],
-    replay: ReasoningReplay,
-) -> Result<Vec<u8>, serde_json::Error> {
+/// Serialises the messages that a body starts with, separated by commas.
+pub fn prefix(messages: &[Arc<ModelMessage>], replay: ReasoningReplay) -> Result<Vec<u8>, serde_json::Error> {
     let mut out = Vec::with_capacity(messages.len() * EACH);
     for message in messages {
         if write_message(&mut out, message, replay)? {

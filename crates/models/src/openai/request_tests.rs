@@ -240,24 +240,26 @@ fn sample() -> ModelRequest {
 }
 
 #[test]
-fn a_beginning_that_was_written_ahead_changes_no_byte() {
+fn messages_that_were_prepared_change_no_byte() {
     let request = sample();
     let plain = body(&writing(), &request).unwrap();
     for count in 0..=request.messages.len() {
-        let ahead = writing().ahead(WireFormat::OpenAi, &request.messages[..count]).unwrap();
-        let request = ModelRequest { written: Some(Arc::new(ahead)), ..request.clone() };
-        assert_eq!(body(&writing(), &request).unwrap(), plain, "{count} written ahead");
+        let writing = writing();
+        writing.prepare(&request.messages[..count]);
+        assert_eq!(writing.prepared.count(&request.messages), count);
+        assert_eq!(body(&writing, &request).unwrap(), plain, "{count} prepared");
+        assert_eq!(body(&writing, &request).unwrap(), plain, "{count} prepared and used");
     }
 }
 
 #[test]
-fn what_was_written_ahead_of_another_request_is_not_used() {
+fn messages_that_were_prepared_for_another_request_are_not_used() {
     let request = sample();
     let plain = body(&writing(), &request).unwrap();
     let others: Vec<_> = request.messages.iter().rev().cloned().collect();
-    let ahead = writing().ahead(WireFormat::OpenAi, &others).unwrap();
-    let request = ModelRequest { written: Some(Arc::new(ahead)), ..request };
-    assert_eq!(body(&writing(), &request).unwrap(), plain);
+    let writing = writing();
+    writing.prepare(&others);
+    assert_eq!(body(&writing, &request).unwrap(), plain);
 }
 
 #[test]

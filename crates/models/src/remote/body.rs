@@ -6,16 +6,20 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     offered::Offered,
+    prepared::PreparedMessages,
     settings::{ModelSettings, PromptCache, ReasoningReplay, WireFormat},
 };
 use crate::{
     anthropic,
     attached::{Reads, readable},
     gemini,
-    model::{ModelMessage, ModelRequest, Written},
+    model::{ModelMessage, ModelRequest},
     openai, openai_responses,
     params::{self, Params},
 };
+
+/// A history of this many messages takes milliseconds to serialise.
+pub const LONG_HISTORY: usize = 512;
 
 /// What the writers of all wire formats need to know about the model.
 #[derive(Debug)]
@@ -25,6 +29,7 @@ pub struct Writing {
     pub prompt_cache: PromptCache,
     pub reasoning_replay: ReasoningReplay,
     pub offered: Offered,
+    pub prepared: PreparedMessages,
     pub reads: Reads,
     extra: Map<String, Value>,
     params: Params,
@@ -38,6 +43,7 @@ impl Writing {
             prompt_cache: settings.prompt_cache,
             reasoning_replay: settings.reasoning_replay,
             offered: Offered::default(),
+            prepared: PreparedMessages::default(),
             reads: settings.reads,
             extra: settings.body,
             params: settings.params,
@@ -50,11 +56,8 @@ impl Writing {
     }
 
     pub fn body(&self, format: WireFormat, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
-        let readable = readable(&request.messages, self.reads).map(|messages| ModelRequest {
-            messages,
-            written: None,
-            ..request.clone()
-        });
+        let readable = readable(&request.messages, self.reads)
+            .map(|messages| ModelRequest { messages, ..request.clone() });
         let request = readable.as_ref().unwrap_or(request);
         let body = match format {
             WireFormat::OpenAi => openai::request::body(self, request),
@@ -71,16 +74,24 @@ impl Writing {
         overlay(&body, &params::fields(format, &chosen, self.max_output_tokens))
     }
 
-    /// The first messages of a body, where they are the same whatever follows.
-    pub fn ahead(&self, format: WireFormat, messages: &[Arc<ModelMessage>]) -> Option<Written> {
-        match (format, self.prompt_cache) {
-            (WireFormat::OpenAi, PromptCache::Marks) => None,
-            (WireFormat::OpenAi, _) => {
-                let text = openai::request::beginning(messages, self.reasoning_replay).ok()?;
-                Some(Written { messages: messages.to_vec(), by: (format, self.reasoning_replay), text })
-            }
-            (WireFormat::OpenAiResponses | WireFormat::Anthropic | WireFormat::Google, _) => None,
+    /// Whether a body starts with its messages in a form that does not depend on what follows them.
+    pub fn can_prepare(&self, format: WireFormat) -> bool {
+        match format {
+            WireFormat::OpenAi => self.prompt_cache != PromptCache::Marks,
+            WireFormat::OpenAiResponses | WireFormat::Anthropic | WireFormat::Google => false,
         }
+    }
+
+    /// Serialises messages for a later request that starts with them. Only where [`Self::can_prepare`] says so.
+    pub fn prepare(&self, messages: &[Arc<ModelMessage>]) {
+        if let Ok(text) = openai::request::prefix(messages, self.reasoning_replay) {
+            self.prepared.insert(messages, text);
+        }
+    }
+
+    /// Whether serialising the request takes milliseconds.
+    pub fn is_slow(&self, request: &ModelRequest) -> bool {
+        request.messages.len() >= LONG_HISTORY + self.prepared.count(&request.messages)
     }
 }
 
