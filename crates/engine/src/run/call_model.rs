@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{ModelError, ModelEvent, ModelRequest, ModelStream, Purpose};
+use models::{ModelError, ModelEvent, ModelRequest, Purpose};
 use protocol::{FinishReason, SegmentKind};
 use serde_json::Value;
 
@@ -121,7 +121,7 @@ async fn listen(
     asked: Asked,
     bill: &mut Bill,
 ) -> Result<(Vec<WrittenCall>, FinishReason), RunStop> {
-    let mut heard = Heard::new(begin(run, asked).await?);
+    let mut heard = Heard::new(run.model.stream(asked.request));
     let mut calls: Vec<WrittenCall> = Vec::new();
     loop {
         let events = tokio::select! {
@@ -185,21 +185,6 @@ fn verdict(run: &RunCtx, offer: Offer, call: &WrittenCall) -> Verdict {
     }
 }
 
-/// A history this long takes milliseconds to write down for the model.
-pub(crate) const LONG: usize = 512;
-
-/// Asks the model. A long chat is written down on a thread of its own: whoever waits for the first chunk of the answer,
-/// or shares the thread, does not wait for that.
-async fn begin(run: &RunCtx, Asked { request, .. }: Asked) -> Result<ModelStream, RunStop> {
-    let model = Arc::clone(&run.model);
-    let written = request.written.as_ref().map_or(0, |written| written.count());
-    if request.messages.len() < LONG + written {
-        return Ok(model.stream(request));
-    }
-    let asked = tokio::task::spawn_blocking(move || model.stream(request)).await;
-    Ok(asked.map_err(|_| ModelError::Garbage("the request could not be made".to_owned()))?)
-}
-
 /// A request, and about how many bytes of conversation are in it, in all and of this turn.
 struct Asked {
     request: ModelRequest,
@@ -219,7 +204,6 @@ fn request(run: &RunCtx, frame: &Frame, writer: &LogWriter, offer: Offer, hints:
         cache_key: writer.log().key().map(|session| format!("concertino-session-{}", session.0)),
         // The model itself knows what it is asked with.
         params: Arc::default(),
-        written: run.written.clone(),
         purpose: Purpose::Answer,
     };
     Asked { request, bytes, of_turn }

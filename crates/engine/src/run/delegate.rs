@@ -205,7 +205,6 @@ async fn begin(
     run.post = Arc::new(Post::below(&caller.post, &agent, frame.message().id.clone()));
     run.kit = Arc::new(kit);
     run.history = Arc::new(Conversation::of_task(&run.post.message, task_message(&parent)));
-    run.written = None;
     run.cancel = cancel.clone();
     run.model = model;
     run.system = run.parts.texts.share(system);

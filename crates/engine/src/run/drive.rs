@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use models::{Model, ModelError, Written};
+use models::{Model, ModelError};
 use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId};
 use serde_json::json;
 use store::StoreError;
@@ -47,8 +47,6 @@ pub(crate) struct RunCtx {
     pub(crate) system: Arc<str>,
     /// The branch before this run's message; for a sub-agent, its task.
     pub(crate) history: History,
-    /// What was written down of it for the model already.
-    pub(crate) written: Option<Arc<Written>>,
     pub(crate) cancel: CancellationToken,
     /// What the frames of the run share.
     pub(crate) tree: Arc<Tree>,

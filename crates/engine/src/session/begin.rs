@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{ChoiceError, Model, Written};
+use models::{ChoiceError, Model};
 use protocol::{
     AgentKind, FinishReason, FrameEnd, Grant, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
@@ -30,7 +30,6 @@ use crate::{
         preface, prompt,
     },
     run::{
-        call_model::LONG,
         choose_model::{Gone, choose_model},
         drive::RunCtx,
         frame::Frame,
@@ -69,11 +68,10 @@ struct Voice {
     model: Arc<dyn Model>,
 }
 
-/// What a run goes on from, where that is known without reading it, and what was written down of it already.
+/// What a run goes on from, where that is known without reading it.
 #[derive(Default)]
 struct Known {
     history: Option<History>,
-    written: Option<Arc<Written>>,
     /// The session may have no answer yet.
     is_first: bool,
 }
@@ -83,13 +81,6 @@ const YOUNG: u64 = 4;
 
 fn is_young(record: &SessionRecord) -> bool {
     !record.is_titled && record.message_count <= YOUNG
-}
-
-/// Writes a long history down for the model, on a thread of its own.
-async fn write_ahead(model: &Arc<dyn Model>, history: Option<&History>) -> Option<Arc<Written>> {
-    let history = history.filter(|history| history.messages().len() >= LONG)?;
-    let (model, history) = (Arc::clone(model), Arc::clone(history));
-    tokio::task::spawn_blocking(move || model.write_ahead(history.messages())).await.ok()?.map(Arc::new)
 }
 
 impl From<&SessionRecord> for LogEnd {
@@ -186,13 +177,13 @@ impl Actor {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: high_water };
         let viewer =
             Viewer::new(log, high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
-        // In this order: the history is on its way to the disk while it is written down for the model.
-        let (stored, written) =
-            tokio::join!(writer.append(events, Vec::new()), write_ahead(&voice.model, history.as_ref()));
+        // The model serialises a long history while it is being stored.
+        let messages = history.as_ref().map_or_else(Default::default, |history| history.messages());
+        let (stored, ()) = tokio::join!(writer.append(events, Vec::new()), voice.model.prepare(messages));
         stored?;
         let turn = Turn::new(voice.agent.max_steps);
         let rebuilt = Rebuilt { grants: end.grants.clone(), ..Rebuilt::fresh(frame) };
-        self.spawn(run, voice, writer, rebuilt, turn, Known { history, written, is_first });
+        self.spawn(run, voice, writer, rebuilt, turn, Known { history, is_first });
         Ok(viewer)
     }
 
@@ -286,7 +277,6 @@ impl Actor {
             options: run.options.clone(),
             system: voice.system,
             history: Arc::default(),
-            written: known.written,
             cancel: cancel.clone(),
         };
         let log = Arc::clone(writer.log());
