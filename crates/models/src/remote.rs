@@ -1,22 +1,22 @@
-//! A model behind HTTP, in any of the wire formats: one client, one way to call, four ways to write and to read.
+//! A model behind HTTP, in any of the four wire formats.
 //!
-//! `settings.rs` says what a model is told about itself, `call.rs` makes the call and its retries, `feed.rs` brings
-//! the bytes of the answer to the reader of the wire format, `recorded.rs` reads an answer without a connection.
-//! Neither the key nor the URL is ever shown: not in errors, not by `Debug`.
+//! `settings.rs` holds the settings of a model, `request_writer.rs` serialises a request, `call.rs` sends it with its
+//! retries, `answer_decoder.rs` decodes the answer, `recorded.rs` reads an answer without a connection. Neither the key
+//! nor the URL appears in errors or in `Debug` output.
 
 pub mod answer;
-pub mod body;
+mod answer_decoder;
 pub mod bounds;
 mod call;
-mod feed;
+pub mod json_string;
 pub mod lenient;
-pub mod offered;
 pub(crate) mod prepared;
 pub mod recorded;
+pub mod request_writer;
 #[cfg(test)]
 pub mod sample;
 pub mod settings;
-pub mod text;
+pub mod tool_cache;
 
 use std::{fmt, sync::Arc};
 
@@ -30,8 +30,8 @@ use url::Url;
 
 use self::{
     answer::AnswerReader,
-    body::{LONG_HISTORY, Writing},
     call::Call,
+    request_writer::{LONG_HISTORY, RequestWriter},
     settings::{ModelSettings, WireFormat},
 };
 use crate::{
@@ -49,14 +49,14 @@ pub struct RemoteModel {
     server: Arc<Server>,
 }
 
-/// What every call of one model needs.
+/// What all calls of one model share.
 struct Server {
     format: WireFormat,
     name: String,
     url: Url,
     key: Option<String>,
     headers: HeaderMap,
-    writing: Writing,
+    writer: RequestWriter,
     limits: Limits,
     price: Option<Price>,
     context_window: Option<u64>,
@@ -64,13 +64,13 @@ struct Server {
 }
 
 impl RemoteModel {
-    /// A model with a client of its own. Several models of one server share one with [`Self::with_client`].
+    /// Creates a model with its own client. Models of one server share a client with [`Self::with_client`].
     pub fn new(format: WireFormat, settings: ModelSettings) -> Result<Self, SetupError> {
         let client = http::client(&base_url(&settings)?, &settings.limits)?;
         Self::with_client(format, settings, client)
     }
 
-    /// `client` is from [`http::client`], so that it follows no redirects and keeps the connect limit.
+    /// Creates a model with a client from [`http::client`], which follows no redirects and has the connect limit.
     pub fn with_client(
         format: WireFormat,
         settings: ModelSettings,
@@ -87,9 +87,9 @@ impl RemoteModel {
         let key = settings.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned);
         let headers = headers(format, key.as_deref(), &settings)?;
         let ModelSettings { name, limits, price, context_window, .. } = settings.clone();
-        let writing = Writing::new(settings);
+        let writer = RequestWriter::new(settings);
         let server =
-            Server { format, name, url, key, headers, writing, limits, price, context_window, client };
+            Server { format, name, url, key, headers, writer, limits, price, context_window, client };
         Ok(Self { server: Arc::new(server) })
     }
 }
@@ -108,12 +108,12 @@ impl Model for RemoteModel {
     }
 
     fn reads(&self) -> Reads {
-        self.server.writing.reads
+        self.server.writer.file_support
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let server = Arc::clone(&self.server);
-        if !server.writing.is_slow(&request) {
+        if !server.writer.is_slow(&request) {
             let body = server.body(&request);
             return server.call(body);
         }
@@ -128,11 +128,11 @@ impl Model for RemoteModel {
     fn prepare<'a>(&'a self, messages: &'a [Arc<ModelMessage>]) -> BoxFuture<'a, ()> {
         async move {
             let server = Arc::clone(&self.server);
-            if messages.len() < LONG_HISTORY || !server.writing.can_prepare(server.format) {
+            if messages.len() < LONG_HISTORY || !server.writer.can_prepare(server.format) {
                 return;
             }
             let messages = messages.to_vec();
-            if tokio::task::spawn_blocking(move || server.writing.prepare(&messages)).await.is_err() {
+            if tokio::task::spawn_blocking(move || server.writer.prepare(&messages)).await.is_err() {
                 tracing::debug!("a history could not be serialised in advance");
             }
         }
@@ -151,7 +151,7 @@ impl fmt::Debug for RemoteModel {
 }
 
 impl WireFormat {
-    /// A reader for one answer. `key` is hidden wherever the server repeats it.
+    /// Creates a reader for one answer. `key` is removed from messages of the server that repeat it.
     fn reader(self, key: Option<String>) -> Box<dyn AnswerReader> {
         match self {
             Self::OpenAi => Box::new(openai::stream::Reader::new(key)),
@@ -208,7 +208,7 @@ fn not_serialized() -> ModelError {
     ModelError::Refused { status: 400, message: "the request could not be written as JSON".to_owned() }
 }
 
-/// Any header may carry a key: none is shown.
+/// A header value that `Debug` does not show, because any header may hold a key.
 fn secret(value: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(value.trim()).ok()?;
     value.set_sensitive(true);
@@ -217,7 +217,7 @@ fn secret(value: &str) -> Option<HeaderValue> {
 
 impl Server {
     fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ModelError> {
-        self.writing.body(self.format, request).map_err(|_| not_serialized())
+        self.writer.body(self.format, request).map_err(|_| not_serialized())
     }
 
     /// Sends the body and reads the answer, once the stream is polled.

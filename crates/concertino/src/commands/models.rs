@@ -41,7 +41,7 @@ enum ModelsCommand {
 pub(crate) async fn models(config: &Config, arguments: ModelsArguments) -> Result<ExitCode> {
     let catalog = model_choice::catalog(&config.model, &DataDir::open(config)?.providers())?;
     if config.model.discover {
-        discover::look_around(&catalog).await;
+        discover::discover(&catalog).await;
     }
     if let Some(ModelsCommand::Test { model }) = &arguments.command {
         let wanted = Wanted { id: model.as_deref(), ..Wanted::default() };

@@ -1,13 +1,13 @@
-//! The body of a call: what the wire format writes, with the model's own settings laid over it.
+//! Writes the body of a request: the wire format's JSON, merged with the model's own settings.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    offered::Offered,
     prepared::PreparedMessages,
     settings::{ModelSettings, PromptCache, ReasoningReplay, WireFormat},
+    tool_cache::ToolCache,
 };
 use crate::{
     anthropic,
@@ -21,42 +21,42 @@ use crate::{
 /// A history of this many messages takes milliseconds to serialise.
 pub const LONG_HISTORY: usize = 512;
 
-/// What the writers of all wire formats need to know about the model.
+/// Writes the requests of one model.
 #[derive(Debug)]
-pub struct Writing {
+pub struct RequestWriter {
     pub model: String,
     pub max_output_tokens: Option<u32>,
     pub prompt_cache: PromptCache,
     pub reasoning_replay: ReasoningReplay,
-    pub offered: Offered,
+    pub tool_cache: ToolCache,
     pub prepared: PreparedMessages,
-    pub reads: Reads,
+    pub file_support: Reads,
     extra: Map<String, Value>,
     params: Params,
 }
 
-impl Writing {
+impl RequestWriter {
     pub fn new(settings: ModelSettings) -> Self {
         Self {
             model: settings.model,
             max_output_tokens: settings.max_output_tokens,
             prompt_cache: settings.prompt_cache,
             reasoning_replay: settings.reasoning_replay,
-            offered: Offered::default(),
+            tool_cache: ToolCache::default(),
             prepared: PreparedMessages::default(),
-            reads: settings.reads,
+            file_support: settings.file_support,
             extra: settings.body,
             params: settings.params,
         }
     }
 
-    /// Whether the settings lay this field over the body.
+    /// Whether the settings add this field to the body.
     pub fn has_extra(&self, field: &str) -> bool {
         self.extra.contains_key(field)
     }
 
     pub fn body(&self, format: WireFormat, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
-        let readable = readable(&request.messages, self.reads)
+        let readable = readable(&request.messages, self.file_support)
             .map(|messages| ModelRequest { messages, ..request.clone() });
         let request = readable.as_ref().unwrap_or(request);
         let body = match format {
@@ -95,7 +95,8 @@ impl Writing {
     }
 }
 
-/// Fields of the same name are merged where both are objects, else replaced; the long rest is copied as it stands.
+/// Merges `extra` into a body. Fields of the same name are merged if both are objects and replaced otherwise; all other
+/// fields are copied without parsing them.
 fn overlay(body: &[u8], extra: &Map<String, Value>) -> Result<Vec<u8>, serde_json::Error> {
     let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(body)?;
     for (name, over) in extra {
