@@ -1,5 +1,5 @@
-//! The opt-in group `conformance`: the roles the conformance suite expects of a server. Names and fields are the
-//! suite's. Delegation is described here and executed by the engine.
+//! The opt-in group `conformance`: the tools that the conformance suite expects. The suite defines their names and fields.
+//! Delegation is described here and executed by the engine.
 
 use std::sync::Arc;
 
