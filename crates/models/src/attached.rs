@@ -10,28 +10,28 @@ use crate::{
 
 /// Which kinds of files a model accepts besides text. `None` is unknown: the file is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reads {
+pub struct FileSupport {
     pub images: Option<bool>,
     pub pdf: Option<bool>,
     /// The most images of one message.
-    pub most_images: Option<u32>,
+    pub max_images: Option<u32>,
 }
 
-impl Reads {
+impl FileSupport {
     pub const fn text_only() -> Self {
-        Self { images: Some(false), pdf: Some(false), most_images: None }
+        Self { images: Some(false), pdf: Some(false), max_images: None }
     }
 
     /// Reads a definition. Without a tag other than `chat` nothing is known: only the model's name was given.
     pub fn of(definition: &ModelDefinition) -> Self {
         let input = definition.capabilities.as_ref().map(|capabilities| &capabilities.input);
-        let most_images = input.and_then(|input| input.max_images);
+        let max_images = input.and_then(|input| input.max_images);
         let is_described = definition.tags.iter().any(|tag| tag.as_str() != "chat");
         let tagged = |tag: &str| is_described.then(|| definition.has_tag(tag));
         Self {
-            images: most_images.map(|most| most > 0).or_else(|| tagged("image_input")),
+            images: max_images.map(|most| most > 0).or_else(|| tagged("image_input")),
             pdf: input.and_then(|input| input.supports_pdf).or_else(|| tagged("pdf_input")),
-            most_images: most_images.filter(|most| *most > 0),
+            max_images: max_images.filter(|most| *most > 0),
         }
     }
 }
@@ -94,7 +94,7 @@ pub fn plain_name(name: &str, longest: usize) -> String {
 }
 
 /// Replaces files that the model is known not to read by their names; `None` if there are none.
-pub fn readable(messages: &[Arc<ModelMessage>], support: Reads) -> Option<Vec<Arc<ModelMessage>>> {
+pub fn readable(messages: &[Arc<ModelMessage>], support: FileSupport) -> Option<Vec<Arc<ModelMessage>>> {
     if support.images != Some(false) && support.pdf != Some(false) {
         return None;
     }
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn what_a_model_reads_is_what_its_definition_says() {
         let reads = |tags: &[&str]| {
-            let support = Reads::of(&definition(tags, serde_json::json!({})));
+            let support = FileSupport::of(&definition(tags, serde_json::json!({})));
             (support.images, support.pdf)
         };
         assert_eq!(reads(&[]), (None, None), "nothing is said");
@@ -155,10 +155,11 @@ mod tests {
         assert_eq!(reads(&["chat", "tool_call"]), (Some(false), Some(false)));
         assert_eq!(reads(&["chat", "image_input"]), (Some(true), Some(false)));
         let told = serde_json::json!({ "input": { "maxImages": 3, "supportsPdf": true } });
-        let told = Reads::of(&definition(&["chat"], told));
-        assert_eq!((told.images, told.pdf, told.most_images), (Some(true), Some(true), Some(3)));
-        let none = Reads::of(&definition(&["chat"], serde_json::json!({ "input": { "maxImages": 0 } })));
-        assert_eq!((none.images, none.most_images), (Some(false), None));
+        let told = FileSupport::of(&definition(&["chat"], told));
+        assert_eq!((told.images, told.pdf, told.max_images), (Some(true), Some(true), Some(3)));
+        let none =
+            FileSupport::of(&definition(&["chat"], serde_json::json!({ "input": { "maxImages": 0 } })));
+        assert_eq!((none.images, none.max_images), (Some(false), None));
     }
 
     #[test]
@@ -171,9 +172,9 @@ mod tests {
         let user = |content| Arc::new(ModelMessage::User { content });
         let words = user(vec![UserContent::Text("hi".to_owned())]);
         let messages = [Arc::clone(&words), user(vec![file("image/png"), file("application/pdf")])];
-        assert_eq!(readable(&messages, Reads::default()), None);
-        assert_eq!(readable(&messages[..1], Reads::text_only()), None);
-        let images_only = Reads { images: Some(true), pdf: Some(false), most_images: None };
+        assert_eq!(readable(&messages, FileSupport::default()), None);
+        assert_eq!(readable(&messages[..1], FileSupport::text_only()), None);
+        let images_only = FileSupport { images: Some(true), pdf: Some(false), max_images: None };
         let shown = readable(&messages, images_only).unwrap();
         assert!(Arc::ptr_eq(&shown[0], &words));
         let ModelMessage::User { content } = &*shown[1] else { panic!() };

@@ -69,7 +69,7 @@ pub enum DefaultStatus {
 
 /// Which model a run asks for; the first field that is set decides.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted<'a> {
+pub struct ModelSelection<'a> {
     /// `chatModelId` of the request, or of the session.
     pub id: Option<&'a str>,
     /// `chatModelSource`: a provider, or `local` or `cloud`.
@@ -149,7 +149,11 @@ impl Catalog {
     }
 
     /// The model of one run. `key` stands for its session: queued calls of different sessions take turns.
-    pub fn resolve(&self, selection: &Wanted<'_>, key: FairnessKey) -> Result<Arc<dyn Model>, ChoiceError> {
+    pub fn resolve(
+        &self,
+        selection: &ModelSelection<'_>,
+        key: FairnessKey,
+    ) -> Result<Arc<dyn Model>, ChoiceError> {
         let id = selection.id.filter(|id| *id != AUTO);
         if id.is_none()
             && selection.agent.is_none()

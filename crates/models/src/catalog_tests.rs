@@ -25,7 +25,7 @@ fn default(chosen: Option<&str>, variables: &[(&str, &str)]) -> (String, String,
 }
 
 fn resolved(catalog: &Catalog, id: &str, source: Option<&str>) -> Result<String, ChoiceError> {
-    let wanted = Wanted { id: Some(id), source, ..Wanted::default() };
+    let wanted = ModelSelection { id: Some(id), source, ..ModelSelection::default() };
     catalog.resolve(&wanted, 1).map(|model| model.name().to_owned())
 }
 
@@ -97,9 +97,9 @@ fn a_request_names_a_model_in_any_customary_way() {
 #[test]
 fn the_agents_model_comes_before_the_default_and_after_the_request() {
     let catalog = catalog(None, &[("OPENAI_API_KEY", "k")]).unwrap();
-    let wanted = Wanted { agent: Some("openai/gpt-5"), ..Wanted::default() };
+    let wanted = ModelSelection { agent: Some("openai/gpt-5"), ..ModelSelection::default() };
     assert_eq!(catalog.resolve(&wanted, 1).unwrap().name(), "openai/gpt-5");
-    let wanted = Wanted { id: Some("openai/o3"), ..wanted };
+    let wanted = ModelSelection { id: Some("openai/o3"), ..wanted };
     assert_eq!(catalog.resolve(&wanted, 1).unwrap().name(), "openai/o3");
 }
 

@@ -27,7 +27,7 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 
 use crate::{
-    attached::Reads,
+    attached::FileSupport,
     model::{Model, ModelEvent, ModelRequest, ModelStream, Purpose},
 };
 
@@ -68,8 +68,8 @@ impl Model for Demo {
         "demo/rules"
     }
 
-    fn reads(&self) -> Reads {
-        Reads::text_only()
+    fn file_support(&self) -> FileSupport {
+        FileSupport::text_only()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {

@@ -23,7 +23,7 @@ use protocol::Price;
 use tokio::time::Instant;
 
 use crate::{
-    attached::Reads,
+    attached::FileSupport,
     catalog::explain::{self, ProviderFacts},
     model::{FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream},
     provider_limiter::{
@@ -111,8 +111,8 @@ impl Model for Dispatch {
         self.current()?.model.context_window()
     }
 
-    fn reads(&self) -> Reads {
-        self.current().map(|endpoint| endpoint.model.reads()).unwrap_or_default()
+    fn file_support(&self) -> FileSupport {
+        self.current().map(|endpoint| endpoint.model.file_support()).unwrap_or_default()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {

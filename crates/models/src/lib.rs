@@ -25,7 +25,7 @@ pub mod scripted;
 pub mod sse_decode;
 mod too_long;
 
-pub use catalog::{Catalog, CatalogSettings, ChoiceError, Wanted};
+pub use catalog::{Catalog, CatalogSettings, ChoiceError, ModelSelection};
 pub use http::{SetupError, install_tls};
 pub use model::{
     AnswerSchema, AssistantContent, FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest,

@@ -13,7 +13,7 @@ use futures::{
 use protocol::{FinishReason, Price, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
 use serde_json::Value;
 
-use crate::{attached::Reads, params::Params};
+use crate::{attached::FileSupport, params::Params};
 
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
@@ -32,8 +32,8 @@ pub trait Model: Send + Sync {
     }
 
     /// The kinds of files that it accepts.
-    fn reads(&self) -> Reads {
-        Reads::default()
+    fn file_support(&self) -> FileSupport {
+        FileSupport::default()
     }
 
     /// Sends the request and streams the answer, once the stream is polled.

@@ -283,8 +283,8 @@ impl Model for WithParams {
         self.model.context_window()
     }
 
-    fn reads(&self) -> crate::attached::Reads {
-        self.model.reads()
+    fn file_support(&self) -> crate::attached::FileSupport {
+        self.model.file_support()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {

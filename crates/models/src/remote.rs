@@ -36,7 +36,7 @@ use self::{
 };
 use crate::{
     anthropic,
-    attached::Reads,
+    attached::FileSupport,
     gemini,
     http::{self, Client, SetupError},
     model::{Model, ModelError, ModelMessage, ModelRequest, ModelStream},
@@ -107,7 +107,7 @@ impl Model for RemoteModel {
         self.server.context_window
     }
 
-    fn reads(&self) -> Reads {
+    fn file_support(&self) -> FileSupport {
         self.server.writer.file_support
     }
 

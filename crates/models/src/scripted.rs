@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    attached::Reads,
+    attached::FileSupport,
     model::{Model, ModelError, ModelEvent, ModelRequest, ModelStream},
 };
 
@@ -31,7 +31,7 @@ struct Shared {
     live: watch::Sender<usize>,
     price: Mutex<Option<Price>>,
     context_window: Mutex<Option<u64>>,
-    file_support: Mutex<Reads>,
+    file_support: Mutex<FileSupport>,
 }
 
 impl Scripted {
@@ -76,7 +76,7 @@ impl Scripted {
     /// Accepts neither images nor PDF files.
     #[must_use]
     pub fn reading_text_only(self) -> Self {
-        *self.shared.file_support.lock() = Reads::text_only();
+        *self.shared.file_support.lock() = FileSupport::text_only();
         self
     }
 
@@ -113,7 +113,7 @@ impl Model for Scripted {
         *self.shared.context_window.lock()
     }
 
-    fn reads(&self) -> Reads {
+    fn file_support(&self) -> FileSupport {
         *self.shared.file_support.lock()
     }
 

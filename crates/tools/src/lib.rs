@@ -31,7 +31,7 @@ pub use arguments::{parse_arguments, read_arguments};
 pub use execute::{GRACE, Limits, Outcome, execute};
 pub use registry::{Group, GroupError, Registry, RegistryError};
 pub use tool::{
-    AnyTool, Approval, Artifacts, Covers, Effect, Emit, InputError, Notes, Place, PreparedCall, Tool,
-    ToolCtx, ToolError,
+    AnyTool, Approval, ApprovalScope, Artifacts, Effect, Emit, Executor, InputError, Notes, PreparedCall,
+    Tool, ToolCtx, ToolError,
 };
 pub use typed::{Family, client_side, engine_side, erase};

@@ -45,7 +45,7 @@ pub trait Tool: Send + Sync + 'static {
 pub trait AnyTool: Send + Sync {
     fn spec(&self) -> &ToolSpec;
 
-    fn place(&self) -> Place;
+    fn executor(&self) -> Executor;
 
     fn effect(&self) -> Effect;
 
@@ -64,7 +64,7 @@ pub trait AnyTool: Send + Sync {
 
 /// Who executes the calls of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Executor {
     Server,
     /// The front end; the run waits for its output.
     Client,
@@ -88,13 +88,13 @@ pub enum Approval {
         /// A sentence for the person.
         why: String,
         /// The calls that "always" would allow.
-        covers: Covers,
+        scope: ApprovalScope,
     },
 }
 
 /// The calls that "always for this session" allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Covers {
+pub enum ApprovalScope {
     /// Every call of the tool.
     Tool,
     /// Calls of the same kind, named for a person: the beginning of a command, a folder.
@@ -106,7 +106,7 @@ pub enum Covers {
 impl Approval {
     /// Asks a person; "always" allows all calls of the tool.
     pub fn ask(why: &str) -> Self {
-        Self::Ask { why: why.to_owned(), covers: Covers::Tool }
+        Self::Ask { why: why.to_owned(), scope: ApprovalScope::Tool }
     }
 }
 

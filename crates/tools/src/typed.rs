@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    AnyTool, Approval, Effect, InputError, Place, PreparedCall, Tool, ToolError, input::InputSchema,
+    AnyTool, Approval, Effect, Executor, InputError, PreparedCall, Tool, ToolError, input::InputSchema,
 };
 
 /// The two families of tools; they differ in how strictly arguments are read.
@@ -32,7 +32,7 @@ pub fn client_side<I>(name: &str, family: Family) -> Arc<dyn AnyTool>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
 {
-    external::<I>(name, family, Place::Client)
+    external::<I>(name, family, Executor::Client)
 }
 
 /// A tool that the agent loop executes: this crate only describes it and checks the input.
@@ -40,10 +40,10 @@ pub fn engine_side<I>(name: &str, family: Family) -> Arc<dyn AnyTool>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
 {
-    external::<I>(name, family, Place::Engine)
+    external::<I>(name, family, Executor::Engine)
 }
 
-fn external<I>(name: &str, family: Family, executor: Place) -> Arc<dyn AnyTool>
+fn external<I>(name: &str, family: Family, executor: Executor) -> Arc<dyn AnyTool>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
 {
@@ -60,8 +60,8 @@ impl<T: Tool> AnyTool for ServerTool<T> {
         &self.schema.spec
     }
 
-    fn place(&self) -> Place {
-        Place::Server
+    fn executor(&self) -> Executor {
+        Executor::Server
     }
 
     fn family(&self) -> Family {
@@ -93,7 +93,7 @@ impl<T: Tool> AnyTool for ServerTool<T> {
 /// A tool that is described and checked here, and executed by the front end or the agent loop.
 struct ExternalTool<I> {
     schema: InputSchema,
-    executor: Place,
+    executor: Executor,
     input: PhantomData<fn() -> I>,
 }
 
@@ -102,7 +102,7 @@ impl<I: DeserializeOwned + 'static> AnyTool for ExternalTool<I> {
         &self.schema.spec
     }
 
-    fn place(&self) -> Place {
+    fn executor(&self) -> Executor {
         self.executor
     }
 
@@ -113,16 +113,16 @@ impl<I: DeserializeOwned + 'static> AnyTool for ExternalTool<I> {
     fn effect(&self) -> Effect {
         match self.executor {
             // What it started is in the log and is resumed.
-            Place::Engine => Effect::ReadOnly,
+            Executor::Engine => Effect::ReadOnly,
             // The front end may have acted before the connection was lost.
-            Place::Client | Place::Server => Effect::SideEffect,
+            Executor::Client | Executor::Server => Effect::SideEffect,
         }
     }
 
     fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
         let _checked: I = self.schema.accept(input)?;
         let refuse = move |_| {
-            let executor = if self.executor == Place::Engine { "the agent loop" } else { "the front end" };
+            let executor = if self.executor == Executor::Engine { "the agent loop" } else { "the front end" };
             let error = NotExecutedHere { tool: self.schema.spec.name.clone(), executor };
             Box::pin(async move { Err(ToolError::Fatal(Box::new(error))) }) as _
         };
@@ -188,7 +188,7 @@ mod tests {
                 }),
             }
         );
-        assert_eq!(tool.place(), Place::Server);
+        assert_eq!(tool.executor(), Executor::Server);
         let asks = Approval::ask("It is a big number.");
         assert_eq!(Arc::clone(&tool).prepare(&json!({ "n": 101 })).unwrap().approval, asks);
         let shown = Arc::default();
@@ -198,7 +198,7 @@ mod tests {
     #[tokio::test]
     async fn a_client_side_tool_checks_its_input_and_never_runs_here() {
         let tool = client_side::<Input>("pick", Family::Contract);
-        assert_eq!((tool.place(), tool.effect()), (Place::Client, Effect::SideEffect));
+        assert_eq!((tool.executor(), tool.effect()), (Executor::Client, Effect::SideEffect));
         assert!(Arc::clone(&tool).prepare(&json!({ "n": "x" })).is_err());
         let prepared = tool.prepare(&json!({ "n": 1 })).unwrap();
         let outcome = execute(prepared, testing::ctx(&Arc::default()), Limits::default()).await;

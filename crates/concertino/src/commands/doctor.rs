@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use models::{
-    Catalog, Wanted,
+    Catalog, ModelSelection,
     catalog::{
         DefaultStatus,
         provider::{Provider, ServerStatus},
@@ -41,7 +41,8 @@ pub(crate) async fn doctor(config: &Config) -> Result<ExitCode> {
         );
     }
     for name in catalog.fallback() {
-        let state = match catalog.resolve(&Wanted { id: Some(name), ..Wanted::default() }, 0) {
+        let state = match catalog.resolve(&ModelSelection { id: Some(name), ..ModelSelection::default() }, 0)
+        {
             Ok(_) => "ready".to_owned(),
             Err(problem) => format!("left out: {problem}"),
         };

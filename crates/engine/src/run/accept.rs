@@ -2,7 +2,7 @@
 
 use protocol::{ProviderMetadata, ToolCall, ToolCallId, ToolSpec, json::disarm};
 use serde_json::Value;
-use tools::{Approval, Place};
+use tools::{Approval, Executor};
 
 use super::{
     drive::RunCtx,
@@ -68,11 +68,11 @@ pub(crate) fn accept(run: &RunCtx, call: &WrittenCall) -> Result<PlannedCall, Re
     // What runs is what is stored.
     disarm(&mut input);
     let plan = match tool.clone().prepare(&input) {
-        Err(error) if tool.place() == Place::Engine => {
+        Err(error) if tool.executor() == Executor::Engine => {
             return Err(refuse(input, order::Refusal::invalid(error.to_string()).to_string(), true));
         }
         Err(error) => return Err(refuse(input, error.to_string(), true)),
-        Ok(_) if tool.place() == Place::Client => Plan::Wait,
+        Ok(_) if tool.executor() == Executor::Client => Plan::Wait,
         Ok(prepared) => match prepared.approval {
             Approval::NotNeeded => Plan::Run,
             asks if run.tree.grants.cover(&call.tool, &asks) => Plan::Run,

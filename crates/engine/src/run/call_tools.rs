@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use protocol::{ApprovalId, Artifact, FoldError, Part, ToolCall, ToolCallId, ToolOutcome, ToolState};
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet, time::Instant};
-use tools::{Emit, Notes, Outcome, Place, ToolCtx, ToolError};
+use tools::{Emit, Executor, Notes, Outcome, ToolCtx, ToolError};
 
 use super::{
     delegate::{Delegated, delegate},
@@ -91,7 +91,7 @@ pub(crate) async fn call_tools(
         waiting.retain(|&place| {
             let planned = &calls[place];
             let tool = run.parts.tools.get(&planned.call.name);
-            if tool.as_ref().is_some_and(|tool| tool.place() == Place::Engine) {
+            if tool.as_ref().is_some_and(|tool| tool.executor() == Executor::Engine) {
                 let work = agent_call(run, planned.call.clone(), writer);
                 delegated.spawn(async move { (place, work.await) });
                 return false;

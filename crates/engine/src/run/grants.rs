@@ -8,7 +8,7 @@ use std::{collections::HashSet, sync::Arc};
 use parking_lot::Mutex;
 use protocol::{Grant, ToolCall, interaction::Question};
 use serde_json::Value;
-use tools::{Approval, Covers, Registry};
+use tools::{Approval, ApprovalScope, Registry};
 
 #[derive(Default)]
 pub(crate) struct Grants(Mutex<HashSet<Grant>>);
@@ -37,11 +37,11 @@ impl Grants {
 
 /// What an "always" to this call allows; nothing where it must be asked about every time.
 fn grant(tool: &str, approval: &Approval) -> Option<Grant> {
-    let Approval::Ask { covers, .. } = approval else { return None };
-    let scope = match covers {
-        Covers::Tool => None,
-        Covers::Kind(kind) => Some(kind.clone()),
-        Covers::Once => return None,
+    let Approval::Ask { scope, .. } = approval else { return None };
+    let scope = match scope {
+        ApprovalScope::Tool => None,
+        ApprovalScope::Kind(kind) => Some(kind.clone()),
+        ApprovalScope::Once => return None,
     };
     Some(Grant { tool: tool.to_owned(), scope })
 }

@@ -11,7 +11,7 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{RunRecord, SessionKey, Store, StoreError};
-use tools::{Effect, Place, Registry};
+use tools::{Effect, Executor, Registry};
 
 use super::{
     frame::Frame,
@@ -176,7 +176,7 @@ fn plan_one(call: &ToolCall, state: &ToolState, tools: &Registry, grants: &Grant
         ToolState::ApprovalResponded { approval, .. } if approval.approved == Some(true) => again,
         ToolState::ApprovalResponded { approval, .. } => Plan::Deny(approval.reason.clone()),
         ToolState::InputAvailable { .. } | ToolState::OutputAvailable { .. } => match tool {
-            Some(tool) if tool.place() == Place::Client => Plan::Wait,
+            Some(tool) if tool.executor() == Executor::Client => Plan::Wait,
             Some(_) if must_ask(tools, grants, call) => Plan::Ask,
             _ => again,
         },

@@ -2,7 +2,7 @@
 
 use std::{panic::resume_unwind, sync::Arc};
 
-use models::{Model, attached::Reads};
+use models::{Model, attached::FileSupport};
 use protocol::{Part, RunOptions, SessionEvent, UiMessage};
 use store::SessionRecord;
 
@@ -21,7 +21,7 @@ const LARGE: usize = 64 << 10;
 /// What is known of the model that answers.
 struct Answering {
     name: String,
-    reads: Reads,
+    reads: FileSupport,
     /// Tokens that the files of one message may take.
     bound: Option<u64>,
 }
@@ -94,7 +94,11 @@ impl Actor {
 
     fn answering(&self, model: &dyn Model) -> Answering {
         let window = model.context_window().unwrap_or(self.parts.settings.context.default_window);
-        Answering { name: model.name().to_owned(), reads: model.reads(), bound: attachments::bound(window) }
+        Answering {
+            name: model.name().to_owned(),
+            reads: model.file_support(),
+            bound: attachments::bound(window),
+        }
     }
 }
 

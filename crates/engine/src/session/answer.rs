@@ -10,7 +10,7 @@ use protocol::{
 };
 use store::{RunStatus, SessionRecord};
 use tokio::sync::mpsc::error::TrySendError;
-use tools::Place;
+use tools::Executor;
 
 use super::{
     actor::Actor,
@@ -125,7 +125,7 @@ impl Actor {
             open.iter().any(|(call, tool, state)| {
                 *call == output.call
                     && matches!(state, ToolState::InputAvailable { .. })
-                    && self.parts.tools.get(tool).is_some_and(|tool| tool.place() == Place::Client)
+                    && self.parts.tools.get(tool).is_some_and(|tool| tool.executor() == Executor::Client)
             })
         };
         Ok(outputs.into_iter().filter(is_wanted).collect())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::ProviderDefinition;
 use crate::{
-    attached::Reads,
+    attached::FileSupport,
     http::{Client, SetupError},
     model::Model,
     params,
@@ -41,7 +41,7 @@ pub fn build(
         reasoning_replay: provider.reasoning_replay,
         price: provider.model(model).and_then(|model| model.price).map(Into::into),
         context_window: provider.model(model).and_then(|model| model.context_window),
-        file_support: provider.model(model).map(Reads::of).unwrap_or_default(),
+        file_support: provider.model(model).map(FileSupport::of).unwrap_or_default(),
         limits: provider.limits,
         ..ModelSettings::new(format!("{}/{model}", provider.id), access.base_url, model)
     };

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     anthropic,
-    attached::{Reads, readable},
+    attached::{FileSupport, readable},
     gemini,
     model::{ModelMessage, ModelRequest},
     openai, openai_responses,
@@ -30,7 +30,7 @@ pub struct RequestWriter {
     pub reasoning_replay: ReasoningReplay,
     pub tool_cache: ToolCache,
     pub prepared: PreparedMessages,
-    pub file_support: Reads,
+    pub file_support: FileSupport,
     extra: Map<String, Value>,
     params: Params,
 }

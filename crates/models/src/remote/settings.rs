@@ -6,7 +6,7 @@ use protocol::Price;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{attached::Reads, params::Params, retry::Limits};
+use crate::{attached::FileSupport, params::Params, retry::Limits};
 
 /// The API of a server. Provider files name it as the `adapter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ pub struct ModelSettings {
     /// The tokens that one call can read and write, if known.
     pub context_window: Option<u64>,
     /// The kinds of files that it accepts, if known.
-    pub file_support: Reads,
+    pub file_support: FileSupport,
 }
 
 impl ModelSettings {
@@ -115,7 +115,7 @@ impl ModelSettings {
             limits: Limits::default(),
             price: None,
             context_window: None,
-            file_support: Reads::default(),
+            file_support: FileSupport::default(),
         }
     }
 }
