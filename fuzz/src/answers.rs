@@ -1,4 +1,4 @@
-//! Streams of models: whatever a server sends, in whatever pieces.
+//! Answers of model servers: any bytes, in any chunks.
 
 use bytes::Bytes;
 use models::{
@@ -7,7 +7,7 @@ use models::{
     sse_decode::SseDecoder,
 };
 
-/// The first byte says how long the pieces are; the rest is the body.
+/// The first byte is the length of the chunks; the rest is the body.
 fn pieces(input: &[u8]) -> Option<(usize, &[u8])> {
     let (first, body) = input.split_first()?;
     Some((usize::from(*first % 64) + 1, body))
@@ -32,7 +32,7 @@ fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Vec<u8>> {
     events
 }
 
-/// A stream of this wire format, cut in two ways, and the same bytes as an answer that was not streamed.
+/// Reads a stream of this wire format, cut in two ways, and the same bytes as an answer that is not streamed.
 pub fn answer(format: WireFormat, input: &[u8]) {
     let Some((size, body)) = pieces(input) else { return };
     let at_once = read_stream(format, [body]);
@@ -41,7 +41,7 @@ pub fn answer(format: WireFormat, input: &[u8]) {
     check(&read_whole(format, body));
 }
 
-/// One end, last; arguments and signatures only for calls that were begun; no call is begun twice.
+/// Checks that there is one end, last; arguments and signatures only for calls that were started; no call started twice.
 fn check(recording: &Recording) {
     let Recording { events, error } = recording;
     let ends = events.iter().filter(|event| matches!(event, ModelEvent::Finished(_))).count();

@@ -1,8 +1,8 @@
-//! The argument text of a tool call: whatever a model writes.
+//! The argument text of a tool call: any text.
 
 use serde_json::Value;
 
-/// Strict JSON is never changed, and what was repaired is JSON that reads back as itself.
+/// Strict JSON is never changed, and repaired JSON reads back as itself.
 pub fn repair(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let strict: Option<Value> = serde_json::from_str(text.trim_start_matches('\u{feff}').trim()).ok();

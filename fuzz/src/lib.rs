@@ -1,4 +1,4 @@
-//! What must hold for every input, shared by the fuzz targets and by the tests that replay their corpora.
+//! The properties that hold for every input, shared by the fuzz targets and the tests that replay their corpora.
 
 pub mod answers;
 pub mod arguments;

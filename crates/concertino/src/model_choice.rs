@@ -5,7 +5,7 @@ use std::{fs, io::ErrorKind, path::Path, sync::Arc, time::Duration};
 use anyhow::{Context, Result, bail};
 use models::{
     Catalog, CatalogSettings,
-    catalog::Standing,
+    catalog::DefaultStatus,
     demo::{Demo, Pace},
     discover,
     registry::Registry,
@@ -69,10 +69,10 @@ fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
 /// finds. Ends when there is nothing left to decide.
 pub(crate) async fn keep_looking(catalog: &Catalog, tell: impl Fn(&str)) {
     loop {
-        if let Some(found) = discover::look_around(catalog).await {
+        if let Some(found) = discover::discover(catalog).await {
             tell(&format!("From now on {} answers: {}.", found.name, found.why));
         }
-        if catalog.default_model().standing != Standing::LastResort {
+        if catalog.default_model().status != DefaultStatus::LastResort {
             return;
         }
         tokio::time::sleep(LOOK_AGAIN).await;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt, future};
-use models::{Catalog, ChoiceError, Model, ModelError, ModelRequest, ModelStream, Wanted};
+use models::{Catalog, ChoiceError, Model, ModelError, ModelRequest, ModelSelection, ModelStream};
 use protocol::RunOptions;
 
 use crate::{
@@ -23,7 +23,7 @@ pub(crate) fn choose_model(
     agent: &AgentDefinition,
 ) -> Result<Arc<dyn Model>, ChoiceError> {
     let own = agent.model.as_ref().map(ModelChoice::name);
-    let wanted = Wanted {
+    let wanted = ModelSelection {
         id: options.chat_model_id.as_deref(),
         source: options.chat_model_source.as_deref(),
         agent: own.as_deref(),

@@ -1,8 +1,8 @@
-//! Anthropic's Messages, and the servers that are compatible with it.
+//! Anthropic's Messages API and compatible servers.
 //!
-//! `request.rs` writes the body, `stream.rs` and `wire.rs` read the answer. Thoughts come with a signature, or sealed;
-//! both are kept as provider metadata under `PROVIDER` and go back unchanged, which the API insists on while tools
-//! are being used.
+//! `request.rs` writes the body, `stream.rs` and `wire.rs` read the answer. Reasoning is signed or encrypted; signature
+//! and encrypted data are kept as provider metadata under `PROVIDER` and sent back unchanged, which the API requires
+//! when tools are used.
 
 pub(crate) mod request;
 pub(crate) mod stream;
@@ -10,7 +10,7 @@ mod wire;
 
 pub(crate) const VERSION: &str = "2023-06-01";
 
-/// Where the metadata is kept.
+/// The key of the provider metadata.
 const PROVIDER: &str = "anthropic";
 const SIGNATURE: &str = "signature";
 const REDACTED: &str = "redactedData";

@@ -1,5 +1,5 @@
-//! Files of a user's message, as all wire formats look at them: where the bytes are, and what to say when a model
-//! cannot be shown them.
+//! Files of a user's message, for all wire formats: where their bytes are, and the text that replaces a file which a
+//! model cannot read.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -8,38 +8,38 @@ use crate::{
     registry::ModelDefinition,
 };
 
-/// Which files a model can be shown beside text. `None` where nobody said: then it is tried.
+/// Which kinds of files a model accepts besides text. `None` is unknown: the file is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reads {
+pub struct FileSupport {
     pub images: Option<bool>,
     pub pdf: Option<bool>,
-    /// How many images one message may have.
-    pub most_images: Option<u32>,
+    /// The most images of one message.
+    pub max_images: Option<u32>,
 }
 
-impl Reads {
+impl FileSupport {
     pub const fn text_only() -> Self {
-        Self { images: Some(false), pdf: Some(false), most_images: None }
+        Self { images: Some(false), pdf: Some(false), max_images: None }
     }
 
-    /// What a definition says. One whose only tag is `chat` says nothing: it is a name and no more.
+    /// Reads a definition. Without a tag other than `chat` nothing is known: only the model's name was given.
     pub fn of(definition: &ModelDefinition) -> Self {
         let input = definition.capabilities.as_ref().map(|capabilities| &capabilities.input);
-        let most_images = input.and_then(|input| input.max_images);
-        let is_told = definition.tags.iter().any(|tag| tag.as_str() != "chat");
-        let tagged = |tag: &str| is_told.then(|| definition.has_tag(tag));
+        let max_images = input.and_then(|input| input.max_images);
+        let is_described = definition.tags.iter().any(|tag| tag.as_str() != "chat");
+        let tagged = |tag: &str| is_described.then(|| definition.has_tag(tag));
         Self {
-            images: most_images.map(|most| most > 0).or_else(|| tagged("image_input")),
+            images: max_images.map(|most| most > 0).or_else(|| tagged("image_input")),
             pdf: input.and_then(|input| input.supports_pdf).or_else(|| tagged("pdf_input")),
-            most_images: most_images.filter(|most| *most > 0),
+            max_images: max_images.filter(|most| *most > 0),
         }
     }
 }
 
-/// A file's address taken apart.
+/// Where the bytes of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
-    /// `data:` with base64; the bytes stay encoded, since every provider wants them so.
+pub enum FileLocation<'a> {
+    /// `data:` with base64; the bytes stay encoded, because providers expect them encoded.
     Inline {
         base64: &'a str,
     },
@@ -52,11 +52,11 @@ pub enum Place<'a> {
     },
 }
 
-pub fn place(url: &str) -> Place<'_> {
+pub fn location(url: &str) -> FileLocation<'_> {
     match url.strip_prefix("data:").and_then(|rest| rest.split_once(',')) {
-        Some((head, base64)) if head.ends_with(";base64") => Place::Inline { base64 },
-        Some((_, text)) => Place::InlineText { text },
-        None => Place::Web { url },
+        Some((head, base64)) if head.ends_with(";base64") => FileLocation::Inline { base64 },
+        Some((_, text)) => FileLocation::InlineText { text },
+        None => FileLocation::Web { url },
     }
 }
 
@@ -68,8 +68,8 @@ pub fn is_pdf(media_type: &str) -> bool {
     media_type == "application/pdf"
 }
 
-/// What a client calls something, on one line, without quotes, brackets of frames and characters that hide or turn around
-/// what follows.
+/// Makes a name from a client safe to quote: one line, without quotes, brackets, and characters that are invisible or
+/// change the reading direction.
 pub fn plain_name(name: &str, longest: usize) -> String {
     let plain = |c: char| match c {
         '"' | '<' | '>' | '[' | ']' | '`' => '_',
@@ -83,7 +83,7 @@ pub fn plain_name(name: &str, longest: usize) -> String {
     };
     let name = name.trim();
     match name.char_indices().nth(longest) {
-        // The end of a name says what kind of file it is.
+        // The end is kept, because it has the file's extension.
         Some(_) => {
             let end: Vec<char> = name.chars().rev().take(longest / 4).collect();
             let begin = name.chars().take(longest - longest / 4 - 1);
@@ -93,15 +93,15 @@ pub fn plain_name(name: &str, longest: usize) -> String {
     }
 }
 
-/// The messages with files that the model is known not to read replaced by their names; `None` when there are none.
-pub fn readable(messages: &[Arc<ModelMessage>], reads: Reads) -> Option<Vec<Arc<ModelMessage>>> {
-    if reads.images != Some(false) && reads.pdf != Some(false) {
+/// Replaces files that the model is known not to read by their names; `None` if there are none.
+pub fn readable(messages: &[Arc<ModelMessage>], support: FileSupport) -> Option<Vec<Arc<ModelMessage>>> {
+    if support.images != Some(false) && support.pdf != Some(false) {
         return None;
     }
     let unread = |content: &UserContent| match content {
         UserContent::File { media_type, .. } => {
-            is_image(media_type) && reads.images == Some(false)
-                || is_pdf(media_type) && reads.pdf == Some(false)
+            is_image(media_type) && support.images == Some(false)
+                || is_pdf(media_type) && support.pdf == Some(false)
         }
         UserContent::Text(_) | UserContent::Facts(_) | UserContent::Attached(_) => false,
     };
@@ -124,13 +124,13 @@ pub fn readable(messages: &[Arc<ModelMessage>], reads: Reads) -> Option<Vec<Arc<
     Some(readable)
 }
 
-/// What a model reads in the place of a file it cannot be shown.
+/// The text that replaces a file which the model cannot read.
 pub fn named_only(media_type: &str, url: &str, filename: Option<&str>) -> Cow<'static, str> {
     let (name, media_type) = (plain_name(filename.unwrap_or_default(), 120), plain_name(media_type, 80));
     let name = if name.is_empty() { "without a name" } else { name.as_str() };
-    let at = match place(url) {
-        Place::Web { url } => format!(" at {url}"),
-        Place::Inline { .. } | Place::InlineText { .. } => String::new(),
+    let at = match location(url) {
+        FileLocation::Web { url } => format!(" at {url}"),
+        FileLocation::Inline { .. } | FileLocation::InlineText { .. } => String::new(),
     };
     format!("[attached file {name} ({media_type}){at}: its content cannot be shown here]").into()
 }
@@ -147,18 +147,19 @@ mod tests {
     #[test]
     fn what_a_model_reads_is_what_its_definition_says() {
         let reads = |tags: &[&str]| {
-            let reads = Reads::of(&definition(tags, serde_json::json!({})));
-            (reads.images, reads.pdf)
+            let support = FileSupport::of(&definition(tags, serde_json::json!({})));
+            (support.images, support.pdf)
         };
         assert_eq!(reads(&[]), (None, None), "nothing is said");
         assert_eq!(reads(&["chat"]), (None, None), "only its name is known");
         assert_eq!(reads(&["chat", "tool_call"]), (Some(false), Some(false)));
         assert_eq!(reads(&["chat", "image_input"]), (Some(true), Some(false)));
         let told = serde_json::json!({ "input": { "maxImages": 3, "supportsPdf": true } });
-        let told = Reads::of(&definition(&["chat"], told));
-        assert_eq!((told.images, told.pdf, told.most_images), (Some(true), Some(true), Some(3)));
-        let none = Reads::of(&definition(&["chat"], serde_json::json!({ "input": { "maxImages": 0 } })));
-        assert_eq!((none.images, none.most_images), (Some(false), None));
+        let told = FileSupport::of(&definition(&["chat"], told));
+        assert_eq!((told.images, told.pdf, told.max_images), (Some(true), Some(true), Some(3)));
+        let none =
+            FileSupport::of(&definition(&["chat"], serde_json::json!({ "input": { "maxImages": 0 } })));
+        assert_eq!((none.images, none.max_images), (Some(false), None));
     }
 
     #[test]
@@ -171,9 +172,9 @@ mod tests {
         let user = |content| Arc::new(ModelMessage::User { content });
         let words = user(vec![UserContent::Text("hi".to_owned())]);
         let messages = [Arc::clone(&words), user(vec![file("image/png"), file("application/pdf")])];
-        assert_eq!(readable(&messages, Reads::default()), None);
-        assert_eq!(readable(&messages[..1], Reads::text_only()), None);
-        let images_only = Reads { images: Some(true), pdf: Some(false), most_images: None };
+        assert_eq!(readable(&messages, FileSupport::default()), None);
+        assert_eq!(readable(&messages[..1], FileSupport::text_only()), None);
+        let images_only = FileSupport { images: Some(true), pdf: Some(false), max_images: None };
         let shown = readable(&messages, images_only).unwrap();
         assert!(Arc::ptr_eq(&shown[0], &words));
         let ModelMessage::User { content } = &*shown[1] else { panic!() };
@@ -189,9 +190,12 @@ mod tests {
 
     #[test]
     fn the_bytes_of_a_data_url_are_found() {
-        assert_eq!(place("data:image/png;base64,AA=="), Place::Inline { base64: "AA==" });
-        assert_eq!(place("data:text/plain,a,b"), Place::InlineText { text: "a,b" });
-        assert_eq!(place("https://example.com/a.png"), Place::Web { url: "https://example.com/a.png" });
-        assert_eq!(place("data:broken"), Place::Web { url: "data:broken" });
+        assert_eq!(location("data:image/png;base64,AA=="), FileLocation::Inline { base64: "AA==" });
+        assert_eq!(location("data:text/plain,a,b"), FileLocation::InlineText { text: "a,b" });
+        assert_eq!(
+            location("https://example.com/a.png"),
+            FileLocation::Web { url: "https://example.com/a.png" }
+        );
+        assert_eq!(location("data:broken"), FileLocation::Web { url: "data:broken" });
     }
 }

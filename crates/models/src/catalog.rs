@@ -1,43 +1,43 @@
-//! Every model this process can ask, and which one answers: what the request names, what the session chose, the
-//! agent's, else the default.
+//! Every model that this process can call, and the choice between them: the model of the request, of the session, of
+//! the agent, else the default.
 //!
-//! Settings are read once and handed in. The default may change once, when a look at a server finds a model
-//! ([`Catalog::settle`]); everything else stays as it was at the start.
+//! Settings are read once and passed in. The default may change once, when discovery finds a model
+//! ([`Catalog::replace_default`]); everything else stays as it was at the start.
 
 pub mod explain;
 pub mod list;
 pub mod provider;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use parking_lot::RwLock;
 
 use self::provider::Provider;
 use crate::{
-    dispatch::{Dispatch, Link},
+    dispatch::{Dispatch, Endpoint},
     http::SetupError,
     model::Model,
     params::{self, ParamProblem, Params, with_params},
+    provider_limiter::fair_queue::FairnessKey,
     registry::{Adapter, ModelDefinition, ProviderDefinition, Registry},
     remote::settings::{PromptCache, ReasoningReplay},
     retry::Limits,
-    schedule::line::Lane,
 };
 
-/// What a server of the user's own is asked for when nobody knows what it has.
-const UNNAMED: &str = "default";
-/// The word for "no choice".
+/// The model name that is sent to a user's own server whose models are not known.
+const PLACEHOLDER_MODEL: &str = "default";
+/// The model id that means "no choice".
 const AUTO: &str = "auto";
 
 pub struct CatalogSettings<'a> {
     pub registry: &'a Registry,
-    /// The environment, or what stands in for it. An empty variable counts as unset.
+    /// Reads an environment variable. An empty variable counts as unset.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// `provider/model`, or a provider alone.
     pub chosen: Option<&'a str>,
-    /// Asked in this order when the default gives up.
+    /// Called in this order when the default fails.
     pub fallback: Vec<String>,
-    /// Answers when there is nothing else.
+    /// Answers when there is no other model.
     pub last_resort: Arc<dyn Model>,
 }
 
@@ -47,38 +47,38 @@ pub struct Catalog {
     default: RwLock<DefaultModel>,
 }
 
-/// The model that answers when nobody chose one.
+/// The model that answers when none was chosen.
 #[derive(Clone)]
 pub struct DefaultModel {
     pub name: String,
-    /// For people: where the choice comes from.
+    /// Where the choice comes from, as text for a person.
     pub why: String,
-    pub standing: Standing,
-    link: Link,
+    pub status: DefaultStatus,
+    endpoint: Endpoint,
 }
 
-/// How firm the choice of the default is.
+/// Whether discovery may replace the default model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    Settled,
-    /// The user named a server but no model: a look at what the server has may name one.
-    Unnamed,
-    /// Nobody asked for it: a model server that is found on this machine takes its place.
+pub enum DefaultStatus {
+    Final,
+    /// The user named a server but no model: a model that the server lists may replace it.
+    ServerOnly,
+    /// Nobody chose it: a model server that is found on this machine may replace it.
     LastResort,
 }
 
-/// Which model a run wants; the first that says something wins.
+/// Which model a run asks for; the first field that is set decides.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted<'a> {
+pub struct ModelSelection<'a> {
     /// `chatModelId` of the request, or of the session.
     pub id: Option<&'a str>,
     /// `chatModelSource`: a provider, or `local` or `cloud`.
     pub source: Option<&'a str>,
-    /// What the agent's definition says.
+    /// The model of the agent's definition.
     pub agent: Option<&'a str>,
-    /// What the agent's model is asked with; for that model only.
+    /// Parameters for the agent's model, and for no other.
     pub params: Option<&'a Params>,
-    /// The agent's own chain; the settings' chain when empty.
+    /// The agent's own fallback chain; the settings' chain when empty.
     pub fallback: &'a [String],
 }
 
@@ -87,7 +87,7 @@ pub struct Wanted<'a> {
 pub enum ChoiceError {
     #[error("{0}")]
     Unknown(String),
-    /// It is known, but a key or an address is missing.
+    /// The model is known, but its key or address is missing.
     #[error("{0}")]
     NotReady(String),
 }
@@ -99,12 +99,12 @@ impl Catalog {
             .providers()
             .map(|definition| Arc::new(Provider::new(Arc::clone(definition), settings.variable)))
             .collect();
-        providers.push(Arc::new(fixed(&settings.last_resort, "Built in")));
+        providers.push(Arc::new(in_process_provider(&settings.last_resort, "Built in")));
         let last_resort = DefaultModel {
             name: settings.last_resort.name().to_owned(),
             why: "no key is set and no model server is known".to_owned(),
-            standing: Standing::LastResort,
-            link: inside(&settings.last_resort),
+            status: DefaultStatus::LastResort,
+            endpoint: in_process(&settings.last_resort),
         };
         let catalog = Self { providers, fallback: settings.fallback, default: RwLock::new(last_resort) };
         if let Some(default) = catalog.choose(settings.chosen, settings.variable)? {
@@ -113,15 +113,15 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// A catalog with this model alone.
+    /// A catalog with this model only.
     pub fn of(model: Arc<dyn Model>) -> Self {
         let default = DefaultModel {
             name: model.name().to_owned(),
             why: "it is the only one".to_owned(),
-            standing: Standing::Settled,
-            link: inside(&model),
+            status: DefaultStatus::Final,
+            endpoint: in_process(&model),
         };
-        let providers = vec![Arc::new(fixed(&model, "This process"))];
+        let providers = vec![Arc::new(in_process_provider(&model, "This process"))];
         Self { providers, fallback: Vec::new(), default: RwLock::new(default) }
     }
 
@@ -137,89 +137,98 @@ impl Catalog {
         self.providers.iter().find(|provider| provider.id() == id)
     }
 
-    /// What is known about a model, by `provider/model`.
+    /// The definition of a model, by `provider/model`.
     pub fn definition(&self, name: &str) -> Option<&ModelDefinition> {
         let (provider, model) = name.split_once('/')?;
         self.provider(provider)?.definition.model(model)
     }
 
-    /// The fallback chain of the settings, for doctor.
+    /// The fallback chain of the settings.
     pub fn fallback(&self) -> &[String] {
         &self.fallback
     }
 
-    /// The model of one run. `lane` is its session: calls of different sessions take turns.
-    pub fn resolve(&self, wanted: &Wanted<'_>, lane: Lane) -> Result<Arc<dyn Model>, ChoiceError> {
-        let id = wanted.id.filter(|id| *id != AUTO);
-        if id.is_none() && wanted.agent.is_none() && wanted.fallback.is_empty() && self.fallback.is_empty() {
-            // The usual case: nothing to look up.
-            return Ok(through_the_gate(self.default.read().link.clone(), [], lane));
+    /// The model of one run. `key` stands for its session: queued calls of different sessions take turns.
+    pub fn resolve(
+        &self,
+        selection: &ModelSelection<'_>,
+        key: FairnessKey,
+    ) -> Result<Arc<dyn Model>, ChoiceError> {
+        let id = selection.id.filter(|id| *id != AUTO);
+        if id.is_none()
+            && selection.agent.is_none()
+            && selection.fallback.is_empty()
+            && self.fallback.is_empty()
+        {
+            // The common case: nothing to look up.
+            return Ok(dispatched(self.default.read().endpoint.clone(), [], key));
         }
-        let first = match (id, wanted.agent) {
-            (Some(id), _) => self.link(id, wanted.source)?,
+        let first = match (id, selection.agent) {
+            (Some(id), _) => self.endpoint(id, selection.source)?,
             (None, Some(agent)) => {
-                let link = self.link(agent, None)?;
-                Link { model: with_params(link.model, wanted.params.unwrap_or(&Params::new())), ..link }
+                let endpoint = self.endpoint(agent, None)?;
+                let params = selection.params.unwrap_or(&NO_PARAMS);
+                Endpoint { model: with_params(endpoint.model, params), ..endpoint }
             }
-            (None, None) => self.default.read().link.clone(),
+            (None, None) => self.default.read().endpoint.clone(),
         };
-        // Who names a model gets that one or an error, never another.
-        let others: Vec<Link> = if id.is_some() { Vec::new() } else { self.others(&first, wanted.fallback) };
-        Ok(through_the_gate(first, others, lane))
+        // A request that names a model gets that model or an error, never another model.
+        let fallbacks = if id.is_some() { Vec::new() } else { self.fallbacks(&first, selection.fallback) };
+        Ok(dispatched(first, fallbacks, key))
     }
 
-    /// What is wrong with parameters for a model; nothing when the model is not known.
+    /// Checks parameters for a model; finds nothing when the model is not known.
     pub fn param_problems(&self, name: &str, params: &Params) -> Vec<ParamProblem> {
-        let Ok((provider, model)) = self.find(name, None) else { return Vec::new() };
+        let Ok(NamedModel { provider, model }) = self.find(name, None) else { return Vec::new() };
         params::problems(name, provider.adapter(), provider.definition.model(model), params)
     }
 
-    /// The chain behind `first`; what cannot be asked is left out.
-    fn others(&self, first: &Link, fallback: &[String]) -> Vec<Link> {
+    /// The fallbacks of `first`, without models that cannot be called.
+    fn fallbacks(&self, first: &Endpoint, fallback: &[String]) -> Vec<Endpoint> {
         let names = if fallback.is_empty() { &self.fallback } else { fallback };
-        let mut links: Vec<Link> = Vec::new();
+        let mut endpoints: Vec<Endpoint> = Vec::new();
         for name in names {
-            match self.link(name, None) {
-                Ok(link) => {
+            match self.endpoint(name, None) {
+                Ok(endpoint) => {
                     let known = std::iter::once(first)
-                        .chain(&links)
-                        .any(|other| other.model.name() == link.model.name());
+                        .chain(&endpoints)
+                        .any(|other| other.model.name() == endpoint.model.name());
                     if !known {
-                        links.push(link);
+                        endpoints.push(endpoint);
                     }
                 }
-                Err(error) => tracing::debug!(name, %error, "a model of the fallback chain cannot be asked"),
+                Err(error) => tracing::debug!(name, %error, "a model of the fallback chain cannot be called"),
             }
         }
-        links
+        endpoints
     }
 
-    fn link(&self, id: &str, source: Option<&str>) -> Result<Link, ChoiceError> {
-        let (provider, model) = self.find(id, source)?;
+    fn endpoint(&self, id: &str, source: Option<&str>) -> Result<Endpoint, ChoiceError> {
+        let NamedModel { provider, model } = self.find(id, source)?;
         let name = format!("{}/{model}", provider.id());
         if let Some(missing) = provider.missing() {
             return Err(ChoiceError::NotReady(format!(
-                "{name} cannot be asked: {missing}, and start again. Or choose another model."
+                "{name} cannot be used: {missing}, and start again. Or choose another model."
             )));
         }
-        match provider.link(model) {
-            Ok(Some(link)) => Ok(link),
+        match provider.endpoint(model) {
+            Ok(Some(endpoint)) => Ok(endpoint),
             Ok(None) => Err(unknown(&name)),
-            Err(error) => Err(ChoiceError::NotReady(setup(&provider.definition, &error))),
+            Err(error) => Err(ChoiceError::NotReady(setup_message(&provider.definition, &error))),
         }
     }
 
-    /// `provider/model`, `provider:model`, a model with its provider as `source`, or a model that one of the
-    /// providers lists. A provider is also asked for models it does not list: lists grow old.
-    fn find<'a>(&self, id: &'a str, source: Option<&str>) -> Result<(&Arc<Provider>, &'a str), ChoiceError> {
+    /// Finds a model by `provider/model`, `provider:model`, a name with its provider as `source`, or a name that one of
+    /// the providers lists. A named provider is also used for models it does not list, because lists become outdated.
+    fn find<'a>(&'a self, id: &'a str, source: Option<&str>) -> Result<NamedModel<'a>, ChoiceError> {
         let id = id.trim();
         if let Some(provider) = source.and_then(|source| self.provider(source)) {
             let model = id.strip_prefix(provider.id()).and_then(|rest| rest.strip_prefix(['/', ':']));
-            // "openrouter/auto" of openrouter is a model's whole name.
-            let model = if provider.knows(id) { id } else { model.unwrap_or(id) };
+            // A model may start with the provider's name: "openrouter/auto" of openrouter.
+            let model = if provider.lists(id) { id } else { model.unwrap_or(id) };
             return named(provider, model);
         }
-        let wanted_place = match source {
+        let must_be_local = match source {
             Some("local") => Some(true),
             Some("cloud" | "saas") => Some(false),
             Some(AUTO) | None => None,
@@ -237,15 +246,15 @@ impl Catalog {
             }
         }
         let fits =
-            |provider: &&Arc<Provider>| wanted_place.is_none_or(|local| provider.definition.local == local);
-        let lists = |provider: &&Arc<Provider>| fits(provider) && provider.knows(id);
+            |provider: &&Arc<Provider>| must_be_local.is_none_or(|local| provider.definition.local == local);
+        let lists = |provider: &&Arc<Provider>| fits(provider) && provider.lists(id);
         let mut listing: Vec<_> = self.providers.iter().filter(lists).collect();
-        // One that can be asked before one that lacks its key.
+        // A provider that can be called comes before one that lacks its key.
         listing.sort_by_key(|provider| provider.missing().is_some());
         if let Some(provider) = listing.first() {
             return named(provider, id);
         }
-        // A server whose models nobody listed may have it.
+        // A server without a list of models may have it.
         let default = self.default.read().name.clone();
         let own = default.split_once('/').and_then(|(provider, _)| self.provider(provider));
         match own.filter(|own| fits(own) && own.remote.is_some() && own.definition.models.is_empty()) {
@@ -254,7 +263,7 @@ impl Catalog {
         }
     }
 
-    /// What the settings say about the default. `None`: they say nothing.
+    /// The default model that the settings choose, if they choose one.
     fn choose(
         &self,
         chosen: Option<&str>,
@@ -262,11 +271,11 @@ impl Catalog {
     ) -> Result<Option<DefaultModel>, ChoiceError> {
         if let Some(chosen) = chosen.filter(|chosen| *chosen != AUTO) {
             let name = match self.provider(chosen) {
-                Some(provider) => format!("{chosen}/{}", usual_model(provider, variable)?.0),
+                Some(provider) => format!("{chosen}/{}", default_of(provider, variable)?.model),
                 None => chosen.to_owned(),
             };
-            let link = self.link(&name, None)?;
-            return Ok(Some(DefaultModel::settled(link, "you chose it".to_owned())));
+            let endpoint = self.endpoint(&name, None)?;
+            return Ok(Some(DefaultModel::final_choice(endpoint, "you chose it".to_owned())));
         }
         let of_own_server =
             |provider: &&Arc<Provider>| provider.is_own_server() && !provider.definition.local;
@@ -281,56 +290,67 @@ impl Catalog {
             Some(provider) => provider.address_variable(),
             None => provider.key_variable(),
         };
-        let (model, named) = usual_model(provider, variable)?;
-        let link = self.link(&format!("{}/{model}", provider.id()), None)?;
+        let ProviderDefault { model, is_named } = default_of(provider, variable)?;
+        let endpoint = self.endpoint(&format!("{}/{model}", provider.id()), None)?;
         let mut default =
-            DefaultModel::settled(link, format!("{} is set", variable_name.unwrap_or_default()));
-        if !named {
-            default.standing = Standing::Unnamed;
+            DefaultModel::final_choice(endpoint, format!("{} is set", variable_name.unwrap_or_default()));
+        if !is_named {
+            default.status = DefaultStatus::ServerOnly;
         }
         Ok(Some(default))
     }
 
-    /// Takes a model that was found for the default, if nobody chose one; gives the new default.
-    pub fn settle(&self, provider: &Provider, model: &str, why: String) -> Option<DefaultModel> {
-        let link = provider.link(model).ok().flatten()?;
+    /// Makes a discovered model the default if none was chosen, and returns the new default.
+    pub fn replace_default(&self, provider: &Provider, model: &str, why: String) -> Option<DefaultModel> {
+        let endpoint = provider.endpoint(model).ok().flatten()?;
         let mut default = self.default.write();
-        let may_take_its_place = match default.standing {
-            Standing::Settled => false,
-            Standing::Unnamed => default.name.split_once('/').is_some_and(|(id, _)| id == provider.id()),
-            Standing::LastResort => provider.definition.local,
+        let is_replaceable = match default.status {
+            DefaultStatus::Final => false,
+            DefaultStatus::ServerOnly => {
+                default.name.split_once('/').is_some_and(|(id, _)| id == provider.id())
+            }
+            DefaultStatus::LastResort => provider.definition.local,
         };
-        if !may_take_its_place {
+        if !is_replaceable {
             return None;
         }
-        *default = DefaultModel::settled(link, why);
+        *default = DefaultModel::final_choice(endpoint, why);
         Some(default.clone())
     }
 }
 
 impl DefaultModel {
-    fn settled(link: Link, why: String) -> Self {
-        Self { name: link.model.name().to_owned(), why, standing: Standing::Settled, link }
+    fn final_choice(endpoint: Endpoint, why: String) -> Self {
+        Self { name: endpoint.model.name().to_owned(), why, status: DefaultStatus::Final, endpoint }
     }
 
-    /// The model itself, without chain and turns.
+    /// The model without fallbacks.
     pub fn model(&self) -> Arc<dyn Model> {
-        through_the_gate(self.link.clone(), [], 0)
+        dispatched(self.endpoint.clone(), [], 0)
     }
 }
 
-fn through_the_gate(first: Link, others: impl IntoIterator<Item = Link>, lane: Lane) -> Arc<dyn Model> {
-    let mut others = others.into_iter().peekable();
-    if first.gate.is_none() && others.peek().is_none() {
+fn dispatched(
+    first: Endpoint,
+    fallbacks: impl IntoIterator<Item = Endpoint>,
+    key: FairnessKey,
+) -> Arc<dyn Model> {
+    let mut fallbacks = fallbacks.into_iter().peekable();
+    if first.limiter.is_none() && fallbacks.peek().is_none() {
         return first.model;
     }
-    Arc::new(Dispatch::new(first, others, lane))
+    Arc::new(Dispatch::new(first, fallbacks, key))
 }
 
-fn named<'p, 'a>(
-    provider: &'p Arc<Provider>,
+static NO_PARAMS: LazyLock<Params> = LazyLock::new(Params::new);
+
+/// A model of a provider, as the provider calls it.
+struct NamedModel<'a> {
+    provider: &'a Arc<Provider>,
     model: &'a str,
-) -> Result<(&'p Arc<Provider>, &'a str), ChoiceError> {
+}
+
+fn named<'a>(provider: &'a Arc<Provider>, model: &'a str) -> Result<NamedModel<'a>, ChoiceError> {
     if model.is_empty() {
         return Err(ChoiceError::Unknown(format!(
             "Name a model of {}: {}/ and what it calls the model.",
@@ -338,24 +358,31 @@ fn named<'p, 'a>(
             provider.id()
         )));
     }
-    Ok((provider, model))
+    Ok(NamedModel { provider, model })
 }
 
-/// The model of a provider when only the provider is known, and whether anybody named it.
-fn usual_model(
+/// The model of a provider when only the provider was chosen.
+struct ProviderDefault {
+    model: String,
+    /// Whether the settings or the provider's file name it.
+    is_named: bool,
+}
+
+fn default_of(
     provider: &Provider,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<(String, bool), ChoiceError> {
+) -> Result<ProviderDefault, ChoiceError> {
     let definition = &provider.definition;
+    let is_named = |model: &str| Ok(ProviderDefault { model: model.to_owned(), is_named: true });
     if let Some(model) = definition.model_variables.iter().find_map(|name| variable(name)) {
-        return Ok((model, true));
+        return is_named(&model);
     }
     match (&definition.default_model, definition.models.first(), provider.is_own_server()) {
-        (_, _, true) => Ok((UNNAMED.to_owned(), false)),
-        (Some(model), _, false) => Ok((model.clone(), true)),
-        (None, Some(model), false) => Ok((model.id.clone(), true)),
+        (_, _, true) => Ok(ProviderDefault { model: PLACEHOLDER_MODEL.to_owned(), is_named: false }),
+        (Some(model), _, false) => is_named(model),
+        (None, Some(model), false) => is_named(&model.id),
         (None, None, false) => Err(ChoiceError::Unknown(format!(
-            "Say which model of {} to use: {}/ and what it calls the model.",
+            "Name the model of {} to use: {}/ and what it calls the model.",
             definition.label, definition.id
         ))),
     }
@@ -368,7 +395,7 @@ fn unknown(name: &str) -> ChoiceError {
     ))
 }
 
-fn setup(definition: &ProviderDefinition, error: &SetupError) -> String {
+fn setup_message(definition: &ProviderDefinition, error: &SetupError) -> String {
     match error {
         SetupError::BadUrl(_) => format!(
             "The base URL of {} is not a URL. Check {}; it looks like https://api.example.com/v1.",
@@ -385,13 +412,13 @@ fn setup(definition: &ProviderDefinition, error: &SetupError) -> String {
     }
 }
 
-/// A model inside this process needs no gate.
-fn inside(model: &Arc<dyn Model>) -> Link {
-    Link { model: Arc::clone(model), gate: None, facts: None }
+/// A model inside this process needs no limiter.
+fn in_process(model: &Arc<dyn Model>) -> Endpoint {
+    Endpoint { model: Arc::clone(model), limiter: None, facts: None }
 }
 
-/// A provider that is one model inside this process; it is listed under the name the model gives itself.
-fn fixed(model: &Arc<dyn Model>, label: &str) -> Provider {
+/// A provider that is one model inside this process, listed under the model's own name.
+fn in_process_provider(model: &Arc<dyn Model>, label: &str) -> Provider {
     let name = model.name();
     let (provider, id) = name.split_once('/').unwrap_or((name, name));
     let definition = ProviderDefinition {
@@ -415,7 +442,7 @@ fn fixed(model: &Arc<dyn Model>, label: &str) -> Provider {
         disabled: false,
         models: vec![Arc::new(ModelDefinition::plain(id))],
     };
-    Provider::fixed(definition, id, inside(model))
+    Provider::in_process(definition, id, in_process(model))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     Scripted,
-    catalog::{list::Filter, provider::Seen},
+    catalog::{list::Filter, provider::ServerStatus},
 };
 
 fn catalog(chosen: Option<&str>, variables: &[(&str, &str)]) -> Result<Catalog, ChoiceError> {
@@ -19,13 +19,13 @@ fn catalog(chosen: Option<&str>, variables: &[(&str, &str)]) -> Result<Catalog, 
     })
 }
 
-fn default(chosen: Option<&str>, variables: &[(&str, &str)]) -> (String, String, Standing) {
+fn default(chosen: Option<&str>, variables: &[(&str, &str)]) -> (String, String, DefaultStatus) {
     let default = catalog(chosen, variables).unwrap().default_model();
-    (default.name, default.why, default.standing)
+    (default.name, default.why, default.status)
 }
 
 fn resolved(catalog: &Catalog, id: &str, source: Option<&str>) -> Result<String, ChoiceError> {
-    let wanted = Wanted { id: Some(id), source, ..Wanted::default() };
+    let wanted = ModelSelection { id: Some(id), source, ..ModelSelection::default() };
     catalog.resolve(&wanted, 1).map(|model| model.name().to_owned())
 }
 
@@ -34,17 +34,25 @@ fn the_choice_wins_then_an_own_server_then_the_first_key_then_the_last_resort() 
     let key = ("ANTHROPIC_API_KEY", "k");
     let own = ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     assert_eq!(default(None, &[]).0, "scripted/script");
-    assert_eq!(default(None, &[]).2, Standing::LastResort, "a server that is found later takes its place");
+    assert_eq!(
+        default(None, &[]).2,
+        DefaultStatus::LastResort,
+        "a server that is found later takes its place"
+    );
     assert_eq!(
         default(None, &[key]),
-        ("anthropic/claude-sonnet-4-5".to_owned(), "ANTHROPIC_API_KEY is set".to_owned(), Standing::Settled)
+        (
+            "anthropic/claude-sonnet-4-5".to_owned(),
+            "ANTHROPIC_API_KEY is set".to_owned(),
+            DefaultStatus::Final
+        )
     );
     assert_eq!(default(None, &[key, ("ANTHROPIC_MODEL", "claude-x")]).0, "anthropic/claude-x");
     assert_eq!(default(None, &[key, own]).0, "openai/default");
-    assert_eq!(default(None, &[own]).2, Standing::Unnamed, "its own list may name the model");
+    assert_eq!(default(None, &[own]).2, DefaultStatus::ServerOnly, "its own list may name the model");
     assert_eq!(
         default(None, &[own, ("MODEL", "local")]),
-        ("openai/local".into(), "OPENAI_BASE_URL is set".into(), Standing::Settled)
+        ("openai/local".into(), "OPENAI_BASE_URL is set".into(), DefaultStatus::Final)
     );
     assert_eq!(default(Some("deepseek"), &[key, ("DEEPSEEK_API_KEY", "k")]).0, "deepseek/deepseek-chat");
     assert_eq!(default(Some("scripted/script"), &[key]).0, "scripted/script");
@@ -89,9 +97,9 @@ fn a_request_names_a_model_in_any_customary_way() {
 #[test]
 fn the_agents_model_comes_before_the_default_and_after_the_request() {
     let catalog = catalog(None, &[("OPENAI_API_KEY", "k")]).unwrap();
-    let wanted = Wanted { agent: Some("openai/gpt-5"), ..Wanted::default() };
+    let wanted = ModelSelection { agent: Some("openai/gpt-5"), ..ModelSelection::default() };
     assert_eq!(catalog.resolve(&wanted, 1).unwrap().name(), "openai/gpt-5");
-    let wanted = Wanted { id: Some("openai/o3"), ..wanted };
+    let wanted = ModelSelection { id: Some("openai/o3"), ..wanted };
     assert_eq!(catalog.resolve(&wanted, 1).unwrap().name(), "openai/o3");
 }
 
@@ -99,17 +107,18 @@ fn the_agents_model_comes_before_the_default_and_after_the_request() {
 fn a_found_model_becomes_the_default_only_if_nobody_chose_one() {
     let undecided = catalog(None, &[]).unwrap();
     let ollama = undecided.provider("ollama").unwrap();
-    let settled = undecided.settle(ollama, "llama3", "Ollama runs on this machine".to_owned()).unwrap();
+    let settled =
+        undecided.replace_default(ollama, "llama3", "Ollama runs on this machine".to_owned()).unwrap();
     assert_eq!(settled.name, "ollama/llama3");
-    assert!(undecided.settle(ollama, "other", String::new()).is_none(), "once");
+    assert!(undecided.replace_default(ollama, "other", String::new()).is_none(), "once");
     let decided = catalog(None, &[("OPENAI_API_KEY", "k")]).unwrap();
-    assert!(decided.settle(decided.provider("ollama").unwrap(), "llama3", String::new()).is_none());
+    assert!(decided.replace_default(decided.provider("ollama").unwrap(), "llama3", String::new()).is_none());
     let own = catalog(None, &[("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")]).unwrap();
     assert!(
-        own.settle(own.provider("ollama").unwrap(), "llama3", String::new()).is_none(),
+        own.replace_default(own.provider("ollama").unwrap(), "llama3", String::new()).is_none(),
         "a server was named"
     );
-    assert!(own.settle(own.provider("openai").unwrap(), "theirs", String::new()).is_some());
+    assert!(own.replace_default(own.provider("openai").unwrap(), "theirs", String::new()).is_some());
 }
 
 #[test]
@@ -140,7 +149,7 @@ fn the_list_says_what_is_available_and_why_not() {
     );
 
     let ollama = catalog.provider("ollama").unwrap();
-    ollama.saw(Seen::Here(["llama3".to_owned()].into()));
+    ollama.set_status(ServerStatus::Running(["llama3".to_owned()].into()));
     let list = catalog.list(&Filter { provider: Some("ollama"), ..Filter::default() });
     assert_eq!(list.models[0].id, "ollama/llama3");
     assert!(list.models[0].available && list.providers[0].available);

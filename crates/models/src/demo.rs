@@ -1,42 +1,44 @@
-//! The demo model: answers when there is no key and no local model, so that a fresh install can show what an agent
-//! with tools does. Rules, no network, no clock, no state: the same request always gets the same answer.
+//! The demo model: answers when there is no key and no local model, so that a new installation can show what an agent
+//! with tools does. It follows rules, without network, clock or state: the same request always gets the same answer.
 //!
 //! It knows requests, not tools: it finds a tool by its description and schema and builds the arguments from the
-//! schema. It never pretends: it says that it is a demo, what it did not understand, and what it did not do.
-//! To teach it a request, write one file in `demo/intents/` and add one line to the table in `demo/intent.rs`.
+//! schema. Its answers say that it is a demo, what it did not understand, and what it did not do.
+//! To add a request, write one file in `demo/intents/` and add one line to the table in `demo/intent.rs`.
 
-mod aside;
+mod context;
 mod find_tool;
-mod frames;
 mod intent;
 mod intents;
-mod moment;
 mod outcome;
-mod places;
+#[cfg(test)]
+mod phrasing_tests;
+mod politeness;
 mod reply;
-mod said;
-mod scene;
+mod result_time;
 mod schema;
 mod spelling;
 mod terms;
+mod time_zones;
+mod title_and_summary;
+mod utterance;
 
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
 
 use crate::{
-    attached::Reads,
+    attached::FileSupport,
     model::{Model, ModelEvent, ModelRequest, ModelStream, Purpose},
 };
 
-/// How fast the answer is written: the pause before each delta.
+/// The pause before each delta of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace(Duration);
 
 impl Pace {
-    /// No pauses at all.
+    /// No pauses.
     pub const AT_ONCE: Self = Self(Duration::ZERO);
-    /// A few words every 25 ms, about as fast as people skim.
+    /// A few words every 25 ms, about the speed of skimming.
     pub const READABLE: Self = Self(Duration::from_millis(25));
 
     pub const fn every(pause: Duration) -> Self {
@@ -66,18 +68,18 @@ impl Model for Demo {
         "demo/rules"
     }
 
-    fn reads(&self) -> Reads {
-        Reads::text_only()
+    fn file_support(&self) -> FileSupport {
+        FileSupport::text_only()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let scene = scene::Scene::of(&request);
+        let context = context::DemoContext::of(&request);
         let reply = match request.purpose {
-            Purpose::Answer => intent::answer(&scene),
-            Purpose::Summary => reply::Reply::Say(aside::summary(&request)),
-            Purpose::Title => reply::Reply::Say(aside::title(&request)),
+            Purpose::Answer => intent::answer(&context),
+            Purpose::Summary => reply::Reply::Say(title_and_summary::summary(&request)),
+            Purpose::Title => reply::Reply::Say(title_and_summary::title(&request)),
         };
-        let events = reply.events(&scene.next_call, &request);
+        let events = reply.events(&context.next_call, &request);
         let Pace(pause) = self.pace;
         let paced = stream::iter(events).then(move |event| async move {
             let written = !matches!(event, ModelEvent::Usage(_) | ModelEvent::Finished(_));

@@ -1,5 +1,5 @@
-//! Looks which model servers there are: on this machine when nothing is set, or the user's own when its models are
-//! not known. Bounded in time and size; asks only for the list of models.
+//! Discovers model servers: those on this machine, and the user's own server when its models are not known. Requests
+//! only the list of models, with bounds on time and size.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,18 +10,18 @@ use tokio::time::{Instant, timeout};
 
 use crate::{
     catalog::{
-        Catalog, DefaultModel, Standing,
-        provider::{Provider, Seen},
+        Catalog, DefaultModel, DefaultStatus,
+        provider::{Provider, ServerStatus},
     },
     http,
     model::ModelError,
     retry::Limits,
 };
 
-/// How long a server may take to tell what it has.
-const LOOK: Duration = Duration::from_secs(2);
-const LARGEST_LIST: usize = 1 << 20;
-const MOST_MODELS: usize = 500;
+/// How long a server may take to list its models.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+const MAX_LIST_BYTES: usize = 1 << 20;
+const MAX_MODELS: usize = 500;
 
 #[derive(Deserialize)]
 struct Listed {
@@ -33,36 +33,36 @@ struct ListedModel {
     id: String,
 }
 
-/// Looks at every server that may be here, all at once. If nobody chose a model, the first that has one becomes the
-/// default; it is given back.
-pub async fn look_around(catalog: &Catalog) -> Option<DefaultModel> {
+/// Probes all servers concurrently. If no model was chosen, a model of the first server that has one becomes the default
+/// and is returned.
+pub async fn discover(catalog: &Catalog) -> Option<DefaultModel> {
     let default = catalog.default_model();
-    let is_asked = |provider: &Provider| {
-        let unnamed = default.standing == Standing::Unnamed;
-        unnamed && default.name.split_once('/').is_some_and(|(id, _)| id == provider.id())
+    let is_default = |provider: &Provider| {
+        let has_no_model = default.status == DefaultStatus::ServerOnly;
+        has_no_model && default.name.split_once('/').is_some_and(|(id, _)| id == provider.id())
     };
-    let asked: Vec<_> = catalog
+    let probed: Vec<_> = catalog
         .providers()
         .iter()
-        .filter(|provider| provider.definition.local || is_asked(provider))
+        .filter(|provider| provider.definition.local || is_default(provider))
         .filter(|provider| provider.address().is_some())
         .collect();
-    let seen = join_all(asked.iter().map(|provider| look_at(provider))).await;
-    for (provider, seen) in asked.iter().zip(seen) {
-        provider.saw(seen);
+    let statuses = join_all(probed.iter().map(|provider| probe(provider))).await;
+    for (provider, status) in probed.iter().zip(statuses) {
+        provider.set_status(status);
     }
-    asked.iter().find_map(|provider| {
-        let model = usual(&provider.found())?;
+    probed.iter().find_map(|provider| {
+        let model = first_chat_model(&provider.discovered_models())?;
         let why = match provider.address_variable().filter(|_| !provider.definition.local) {
             Some(variable) => format!("{variable} is set, and the server there has it"),
             None => format!("{} runs on this machine", provider.definition.label),
         };
-        catalog.settle(provider, &model, why)
+        catalog.replace_default(provider, &model, why)
     })
 }
 
 /// The first model that can chat; embedding models cannot.
-fn usual(models: &Arc<[String]>) -> Option<String> {
+fn first_chat_model(models: &Arc<[String]>) -> Option<String> {
     let chats = |model: &&String| {
         let model = model.to_ascii_lowercase();
         !["embed", "bge-", "rerank", "whisper"].iter().any(|word| model.contains(word))
@@ -70,11 +70,11 @@ fn usual(models: &Arc<[String]>) -> Option<String> {
     models.iter().find(chats).cloned()
 }
 
-/// Which models a server has, by its own list.
-pub async fn look_at(provider: &Provider) -> Seen {
-    match timeout(LOOK, list(provider)).await {
-        Ok(Ok(models)) => Seen::Here(models),
-        Ok(Err(_)) | Err(_) => Seen::Away,
+/// Asks a server for its models.
+pub async fn probe(provider: &Provider) -> ServerStatus {
+    match timeout(PROBE_TIMEOUT, list(provider)).await {
+        Ok(Ok(models)) => ServerStatus::Running(models),
+        Ok(Err(_)) | Err(_) => ServerStatus::NotRunning,
     }
 }
 
@@ -92,15 +92,15 @@ async fn list(provider: &Provider) -> Result<Arc<[String]>, ModelError> {
     {
         request = request.header(AUTHORIZATION, key);
     }
-    let deadline = Instant::now() + LOOK;
+    let deadline = Instant::now() + PROBE_TIMEOUT;
     let mut response =
         http::send(request, deadline, provider.key()).await.map_err(|failure| failure.error)?;
-    let body = http::whole_body(&mut response, deadline, LOOK, LARGEST_LIST).await?;
+    let body = http::whole_body(&mut response, deadline, PROBE_TIMEOUT, MAX_LIST_BYTES).await?;
     let body = body.ok_or_else(|| ModelError::Garbage("a list that is too long".to_owned()))?;
-    // Anything may listen on a customary port: what is no list of models is no model server.
+    // Another program may listen on the port: without a list of models it is not a model server.
     let listed: Listed =
         serde_json::from_slice(&body).map_err(|_| ModelError::Garbage("no list of models".to_owned()))?;
-    Ok(listed.data.into_iter().take(MOST_MODELS).map(|model| model.id).collect())
+    Ok(listed.data.into_iter().take(MAX_MODELS).map(|model| model.id).collect())
 }
 
 #[cfg(test)]

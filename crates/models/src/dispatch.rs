@@ -1,8 +1,8 @@
-//! A run's way to its model: through the gate of the provider, and on to the next model of the chain when one gives
-//! up before it has said anything.
+//! Sends a run's model calls: waits for a permit of the provider, and falls back to the next model of the chain when
+//! one fails before its first event.
 //!
-//! Which model answers is kept for the rest of the run, so that a provider that is down is asked once. Once an event
-//! was given out nothing is asked again, and reading costs nothing more than the model's own stream.
+//! The model that answers is kept for the rest of the run, so that a provider that is down is called once. After the
+//! first event nothing is retried, and the events pass through unchanged.
 
 use std::{
     pin::Pin,
@@ -14,203 +14,222 @@ use std::{
     time::Duration,
 };
 
-use futures::{FutureExt, Stream, StreamExt, future::BoxFuture, ready};
+use futures::{
+    FutureExt, Stream, StreamExt,
+    future::{self, BoxFuture},
+    ready,
+};
 use protocol::Price;
 use tokio::time::Instant;
 
 use crate::{
-    attached::Reads,
-    catalog::explain::{self, Facts},
-    model::{FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Written},
-    schedule::{
-        Gate, Permit, Refused,
-        line::{Lane, Turn},
+    attached::FileSupport,
+    catalog::explain::{self, ProviderFacts},
+    model::{FellBack, Model, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream},
+    provider_limiter::{
+        AcquireError, Permit, ProviderLimiter,
+        fair_queue::{FairnessKey, TicketNumber},
     },
 };
 
 /// How long a call waits for a provider that is over its rate limit.
-const PATIENCE: Duration = Duration::from_secs(600);
-/// The same while there is another model to ask.
-const PATIENCE_WITH_FALLBACK: Duration = Duration::from_secs(15);
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(600);
+/// The same when there is another model to fall back to.
+const QUEUE_TIMEOUT_WITH_FALLBACK: Duration = Duration::from_secs(15);
 
-/// One model of a chain.
+/// A model with what is needed to call it.
 #[derive(Clone)]
-pub struct Link {
+pub struct Endpoint {
     pub model: Arc<dyn Model>,
-    /// `None` for what needs no scheduling: a model inside this process.
-    pub gate: Option<Arc<Gate>>,
-    /// What errors are explained with.
-    pub facts: Option<Arc<Facts>>,
+    /// `None` for a model inside this process, which needs no limit.
+    pub limiter: Option<Arc<ProviderLimiter>>,
+    /// Names the settings in error messages.
+    pub facts: Option<Arc<ProviderFacts>>,
 }
 
+/// A model with its fallbacks, as one run calls it.
 pub struct Dispatch {
     chain: Arc<Chain>,
 }
 
 struct Chain {
-    links: Vec<Link>,
-    lane: Lane,
-    /// The link that answers at present.
-    at: AtomicUsize,
+    endpoints: Vec<Endpoint>,
+    key: FairnessKey,
+    /// The index of the endpoint that answers at present.
+    current: AtomicUsize,
 }
 
 impl Dispatch {
-    /// `first`, and the others in the order in which they are asked. `lane` is the session.
-    pub fn new(first: Link, others: impl IntoIterator<Item = Link>, lane: Lane) -> Self {
-        let mut links = vec![first];
-        links.extend(others);
-        Self { chain: Arc::new(Chain { links, lane, at: AtomicUsize::new(0) }) }
+    /// Calls `first`, then `fallbacks` in their order. `key` stands for the session.
+    pub fn new(first: Endpoint, fallbacks: impl IntoIterator<Item = Endpoint>, key: FairnessKey) -> Self {
+        let mut endpoints = vec![first];
+        endpoints.extend(fallbacks);
+        Self { chain: Arc::new(Chain { endpoints, key, current: AtomicUsize::new(0) }) }
+    }
+
+    fn current(&self) -> Option<&Endpoint> {
+        self.chain.endpoint(self.chain.current.load(Ordering::Relaxed))
     }
 }
 
 impl Chain {
-    fn link(&self, at: usize) -> Option<&Link> {
-        self.links.get(at)
+    fn endpoint(&self, index: usize) -> Option<&Endpoint> {
+        self.endpoints.get(index)
     }
 
-    fn has_more(&self, at: usize) -> bool {
-        at + 1 < self.links.len()
+    fn has_fallback(&self, index: usize) -> bool {
+        index + 1 < self.endpoints.len()
+    }
+
+    fn queue_timeout(&self, index: usize) -> Duration {
+        if self.has_fallback(index) { QUEUE_TIMEOUT_WITH_FALLBACK } else { QUEUE_TIMEOUT }
+    }
+
+    /// The error with advice, where the provider is known.
+    fn explain(&self, index: usize, error: ModelError) -> ModelError {
+        match self.endpoint(index).and_then(|endpoint| endpoint.facts.as_deref()) {
+            Some(facts) => explain::explain(facts, error),
+            None => error,
+        }
+    }
+
+    fn name(&self, index: usize) -> &str {
+        self.endpoint(index).map_or("", |endpoint| endpoint.model.name())
     }
 }
 
 impl Model for Dispatch {
     fn name(&self) -> &str {
-        self.chain.link(self.chain.at.load(Ordering::Relaxed)).map_or("", |link| link.model.name())
+        self.chain.name(self.chain.current.load(Ordering::Relaxed))
     }
 
     fn price(&self) -> Option<Price> {
-        self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.price()
+        self.current()?.model.price()
     }
 
     fn context_window(&self) -> Option<u64> {
-        self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.context_window()
+        self.current()?.model.context_window()
     }
 
-    fn reads(&self) -> Reads {
-        self.chain
-            .link(self.chain.at.load(Ordering::Relaxed))
-            .map(|link| link.model.reads())
-            .unwrap_or_default()
+    fn file_support(&self) -> FileSupport {
+        self.current().map(|endpoint| endpoint.model.file_support()).unwrap_or_default()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let at = self.chain.at.load(Ordering::Relaxed);
-        let mut call = Call::new(Arc::clone(&self.chain), at, request);
-        // Now, if there is room: the caller may have chosen a thread on which a long request may be written.
-        call.ask();
+        let current = self.chain.current.load(Ordering::Relaxed);
+        let mut call = Call::new(Arc::clone(&self.chain), current, request);
+        call.start();
         call.boxed()
     }
 
-    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
-        self.chain.link(self.chain.at.load(Ordering::Relaxed))?.model.write_ahead(messages)
+    fn prepare<'a>(&'a self, messages: &'a [Arc<ModelMessage>]) -> BoxFuture<'a, ()> {
+        match self.current() {
+            Some(endpoint) => endpoint.model.prepare(messages),
+            None => future::ready(()).boxed(),
+        }
     }
 }
 
-/// One call on its way.
+/// One call, with its retries and fallbacks.
 struct Call {
     chain: Arc<Chain>,
-    at: usize,
-    /// Kept until the first event: it may have to be asked again.
+    /// The endpoint that is called.
+    index: usize,
+    /// Kept until the first event, because it may be sent again.
     request: Option<ModelRequest>,
-    /// The turn of a call that was sent away.
-    turn: Option<Turn>,
+    /// The ticket of a call that was rate limited.
+    ticket: Option<TicketNumber>,
     deadline: Instant,
     state: State,
 }
 
 enum State {
-    Asking,
-    Entering(BoxFuture<'static, Result<Permit, Refused>>),
-    /// Nothing was said yet.
-    Listening(ModelStream, Option<Permit>),
-    Speaking(ModelStream, #[expect(dead_code, reason = "held until the answer is over")] Option<Permit>),
-    Over,
+    /// To be sent, or sent again.
+    Ready,
+    Queued(BoxFuture<'static, Result<Permit, AcquireError>>),
+    /// No event was received yet.
+    Waiting(ModelStream, Option<Permit>),
+    Streaming(ModelStream, #[expect(dead_code, reason = "held until the answer ends")] Option<Permit>),
+    Done,
 }
 
 type Item = Option<Result<ModelEvent, ModelError>>;
 
 impl Call {
-    fn new(chain: Arc<Chain>, at: usize, request: ModelRequest) -> Self {
-        let deadline = Instant::now() + patience(&chain, at);
-        Self { chain, at, request: Some(request), turn: None, deadline, state: State::Asking }
+    fn new(chain: Arc<Chain>, index: usize, request: ModelRequest) -> Self {
+        let deadline = Instant::now() + chain.queue_timeout(index);
+        Self { chain, index, request: Some(request), ticket: None, deadline, state: State::Ready }
     }
 
-    /// Goes to the gate, or straight to the model.
-    fn ask(&mut self) {
+    /// Calls the model if a permit is free or none is needed; queues the call otherwise.
+    fn start(&mut self) {
         let chain = Arc::clone(&self.chain);
-        let gate = chain.link(self.at).and_then(|link| link.gate.as_ref());
-        let Some(gate) = gate else { return self.call(None) };
-        let turn = self.turn.take();
-        if turn.is_none()
-            && let Some(permit) = gate.try_enter(chain.lane)
+        let limiter = chain.endpoint(self.index).and_then(|endpoint| endpoint.limiter.as_ref());
+        let Some(limiter) = limiter else { return self.call(None) };
+        let ticket = self.ticket.take();
+        if ticket.is_none()
+            && let Some(permit) = limiter.try_acquire(chain.key)
         {
             return self.call(Some(permit));
         }
-        self.state = State::Entering(Arc::clone(gate).enter(chain.lane, turn, self.deadline).boxed());
+        self.state = State::Queued(Arc::clone(limiter).acquire(chain.key, ticket, self.deadline).boxed());
     }
 
     fn call(&mut self, permit: Option<Permit>) {
-        self.state = match (self.chain.link(self.at), &self.request) {
-            (Some(link), Some(request)) => State::Listening(link.model.stream(request.clone()), permit),
-            _ => State::Over,
+        self.state = match (self.chain.endpoint(self.index), &self.request) {
+            (Some(endpoint), Some(request)) => State::Waiting(endpoint.model.stream(request.clone()), permit),
+            _ => State::Done,
         };
     }
 
-    /// Nothing was said: the next model is asked if there is one and it may do better, else this is the end.
-    fn give_up(&mut self, error: ModelError) -> Item {
-        let facts = self.chain.link(self.at).and_then(|link| link.facts.as_deref());
-        let from = self.chain.link(self.at).map_or("", |link| link.model.name()).to_owned();
-        let may_do_better = explain::another_may_do_better(&error);
-        let error = match facts {
-            Some(facts) => explain::explain(facts, error),
-            None => error,
-        };
-        if !may_do_better || !self.chain.has_more(self.at) {
-            self.state = State::Over;
+    /// Handles a failure before the first event: falls back to the next model if there is one and it may succeed, else
+    /// returns the error.
+    fn fall_back(&mut self, error: ModelError) -> Item {
+        let from = self.chain.name(self.index).to_owned();
+        let another_may_succeed = explain::another_may_succeed(&error);
+        let error = self.chain.explain(self.index, error);
+        if !another_may_succeed || !self.chain.has_fallback(self.index) {
+            self.state = State::Done;
             return Some(Err(error));
         }
-        self.at += 1;
-        self.chain.at.fetch_max(self.at, Ordering::Relaxed);
-        self.deadline = Instant::now() + patience(&self.chain, self.at);
-        self.turn = None;
-        self.state = State::Asking;
-        let to = self.chain.link(self.at).map_or("", |link| link.model.name()).to_owned();
-        tracing::warn!(from, to, %error, "another model is asked instead");
+        self.index += 1;
+        self.chain.current.fetch_max(self.index, Ordering::Relaxed);
+        self.deadline = Instant::now() + self.chain.queue_timeout(self.index);
+        self.ticket = None;
+        self.state = State::Ready;
+        let to = self.chain.name(self.index).to_owned();
+        tracing::warn!(from, to, %error, "falling back to another model");
         Some(Ok(ModelEvent::FellBack(Box::new(FellBack { from, to, why: error.to_string() }))))
     }
 
-    /// The first word of the model.
-    fn first(&mut self, item: Item) -> Option<Item> {
-        let State::Listening(stream, permit) = std::mem::replace(&mut self.state, State::Over) else {
+    /// Handles the first item of the answer; `None` when the call has to be repeated.
+    fn first_item(&mut self, item: Item) -> Option<Item> {
+        let State::Waiting(stream, permit) = std::mem::replace(&mut self.state, State::Done) else {
             return None;
         };
         match (item, permit) {
             (Some(Ok(event)), permit) => {
                 if let Some(permit) = &permit {
-                    permit.answered();
+                    permit.answer_started();
                 }
-                // Never asked again, and it may be as long as the chat.
+                // It is never sent again, and it may be as long as the chat.
                 self.request = None;
-                self.state = State::Speaking(stream, permit);
+                self.state = State::Streaming(stream, permit);
                 Some(Some(Ok(event)))
             }
             (Some(Err(ModelError::RateLimited { retry_after })), Some(permit)) => {
                 drop(stream);
-                self.turn = Some(permit.sent_away(retry_after));
-                self.state = State::Asking;
+                self.ticket = Some(permit.rate_limited(retry_after));
+                self.state = State::Ready;
                 None
             }
             (Some(Err(error)), permit) => {
                 drop((stream, permit));
-                Some(self.give_up(error))
+                Some(self.fall_back(error))
             }
-            (None, _) => Some(self.give_up(ModelError::Cut)),
+            (None, _) => Some(self.fall_back(ModelError::Cut)),
         }
     }
-}
-
-fn patience(chain: &Chain, at: usize) -> Duration {
-    if chain.has_more(at) { PATIENCE_WITH_FALLBACK } else { PATIENCE }
 }
 
 impl Stream for Call {
@@ -220,32 +239,30 @@ impl Stream for Call {
         let call = self.get_mut();
         loop {
             match &mut call.state {
-                State::Speaking(stream, _) => {
+                State::Streaming(stream, _) => {
                     let item = ready!(stream.poll_next_unpin(context));
                     let Some(Err(error)) = item else { return Poll::Ready(item) };
-                    let facts = call.chain.link(call.at).and_then(|link| link.facts.as_deref());
-                    let error = match facts {
-                        Some(facts) => explain::explain(facts, error),
-                        None => error,
-                    };
-                    call.state = State::Over;
-                    return Poll::Ready(Some(Err(error)));
+                    call.state = State::Done;
+                    return Poll::Ready(Some(Err(call.chain.explain(call.index, error))));
                 }
-                State::Asking => call.ask(),
-                State::Entering(entering) => match ready!(entering.poll_unpin(context)) {
+                State::Ready => call.start(),
+                State::Queued(acquiring) => match ready!(acquiring.poll_unpin(context)) {
                     Ok(permit) => call.call(Some(permit)),
-                    Err(Refused::Full) => return Poll::Ready(call.give_up(ModelError::Crowded)),
-                    Err(Refused::Late) => {
-                        return Poll::Ready(call.give_up(ModelError::RateLimited { retry_after: None }));
+                    Err(AcquireError::QueueFull) => {
+                        return Poll::Ready(call.fall_back(ModelError::QueueFull));
+                    }
+                    Err(AcquireError::TimedOut) => {
+                        let error = ModelError::RateLimited { retry_after: None };
+                        return Poll::Ready(call.fall_back(error));
                     }
                 },
-                State::Listening(stream, _) => {
+                State::Waiting(stream, _) => {
                     let item = ready!(stream.poll_next_unpin(context));
-                    if let Some(item) = call.first(item) {
+                    if let Some(item) = call.first_item(item) {
                         return Poll::Ready(item);
                     }
                 }
-                State::Over => return Poll::Ready(None),
+                State::Done => return Poll::Ready(None),
             }
         }
     }

@@ -1,16 +1,16 @@
 //! Google's Gemini: `streamGenerateContent` with server-sent events.
 //!
-//! `request.rs` writes the body, `stream.rs` and `wire.rs` read the answer. A thought signature may hang on a thought,
-//! on a tool call or on a text; it is kept as provider metadata under `PROVIDER` and goes back to the same place.
+//! `request.rs` writes the body, `stream.rs` and `wire.rs` read the answer. Reasoning, tool calls and texts may have a
+//! signature; it is kept as provider metadata under `PROVIDER` and sent back with the same part.
 
 pub(crate) mod request;
 pub(crate) mod stream;
 mod wire;
 
-/// Where the metadata is kept.
+/// The key of the provider metadata.
 const PROVIDER: &str = "google";
 const SIGNATURE: &str = "thoughtSignature";
-/// The id of a call, where the provider gave it one.
+/// The provider's own id of a call, if it has one.
 const CALL_ID: &str = "callId";
-/// The signature belongs to the text before it.
+/// Set if the signature belongs to the preceding text.
 const OF_TEXT: &str = "ofText";

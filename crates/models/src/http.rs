@@ -1,9 +1,10 @@
-//! The one way to a model's server: the client, one attempt at a request, and reading its answer with time limits.
+//! The HTTP/1.1 client for model servers. It is our own instead of a library's: the task that waits for an answer reads
+//! the socket itself (ADR 5 and 26).
 //!
-//! Redirects are never followed, since they would carry the key elsewhere. No error of this file shows a URL, a
-//! host or a key. Dropping a [`Response`] closes its connection unless the answer was read to its end.
+//! Redirects are never followed, because they would send the key to another host. No error contains a URL, a host or a
+//! key. Dropping a [`Response`] closes its connection unless the answer was read to its end.
 
-pub mod refusal;
+pub mod server_error;
 
 mod client;
 mod connect;
@@ -27,10 +28,10 @@ use crate::{
     retry::{self, Failure, Limits},
 };
 
-/// How much of an error's body is read; the sentence in it is short.
+/// The most bytes of an error's body that are read.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 
-/// Why a model could not be set up. For the operator: it names the setting, never its value.
+/// Why a model could not be set up. The text is for the operator and names the setting, never its value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
     #[error("the base URL of {0} is not an http or https URL")]
@@ -43,7 +44,7 @@ pub enum SetupError {
     Client,
 }
 
-/// Chooses the process's TLS implementation. May be called any number of times, by anyone.
+/// Installs the TLS implementation of the process. May be called repeatedly.
 pub fn install_tls() {
     if rustls::crypto::CryptoProvider::get_default().is_none()
         && rustls::crypto::ring::default_provider().install_default().is_err()
@@ -52,7 +53,7 @@ pub fn install_tls() {
     }
 }
 
-/// A client for the server at `base`. Clones share their connections: make one per server.
+/// Creates a client for the server at `base`. Clones share their connections: create one per server.
 pub fn client(base: &Url, limits: &Limits) -> Result<Client, SetupError> {
     install_tls();
     Client::new(base, limits, is_loopback(base))
@@ -63,7 +64,7 @@ fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// One attempt. Only an answer with a 2xx status comes back; `key` is hidden wherever the server repeats it.
+/// Sends the request once. An answer without a 2xx status is an error; `key` is removed from the server's message.
 pub async fn send(request: Request, deadline: Instant, key: Option<&str>) -> Result<Response, Failure> {
     let response = match timeout_at(deadline, request.send()).await {
         Err(_) => return Err(ModelError::TimedOut(TimeLimit::FirstByte).into()),
@@ -76,7 +77,7 @@ pub async fn send(request: Request, deadline: Instant, key: Option<&str>) -> Res
     Err(refused(response, deadline, key).await)
 }
 
-/// The next piece of the body, or `None` at its end.
+/// The next chunk of the body, or `None` at its end.
 pub async fn next_chunk(
     response: &mut Response,
     deadline: Instant,
@@ -89,7 +90,7 @@ pub async fn next_chunk(
     }
 }
 
-/// The whole body, or `None` when it is larger than `bound`.
+/// The whole body, or `None` if it is larger than `bound`.
 pub async fn whole_body(
     response: &mut Response,
     mut deadline: Instant,
@@ -109,10 +110,10 @@ pub async fn whole_body(
     Ok(Some(body.freeze()))
 }
 
-/// Reads the end of a body that has told all, so that the connection can serve the next call. Never makes the
-/// caller wait.
-pub fn read_end(mut response: Response) {
-    const PATIENCE: Duration = Duration::from_secs(1);
+/// Reads the rest of a body whose answer is complete, so that the connection can be used again. Returns at once; a task
+/// waits for what has not arrived yet.
+pub fn drain(mut response: Response) {
+    const TIMEOUT: Duration = Duration::from_secs(1);
     loop {
         match response.chunk().now_or_never() {
             Some(Ok(Some(_))) => {}
@@ -122,8 +123,8 @@ pub fn read_end(mut response: Response) {
     }
     response.client().spawn(async move {
         let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
-        if timeout(PATIENCE, rest).await.is_err() {
-            tracing::debug!("a model's server kept its answer open after the end");
+        if timeout(TIMEOUT, rest).await.is_err() {
+            tracing::debug!("a model's server did not close its answer after the end");
         }
     });
 }
@@ -132,7 +133,7 @@ async fn refused(mut response: Response, deadline: Instant, key: Option<&str>) -
     let status = response.status();
     let retry_after = retry_after(response.headers());
     let body = error_body(&mut response, deadline).await;
-    let error = refusal::from_status(status.as_u16(), &body, reason(status), key, retry_after);
+    let error = server_error::from_status(status.as_u16(), &body, reason(status), key, retry_after);
     Failure { error, retry_after }
 }
 
@@ -141,7 +142,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     text(header::RETRY_AFTER).and_then(|value| retry::retry_after(value, text(header::DATE)))
 }
 
-/// As much of the body as matters. What does not come is done without: the status says enough.
+/// The start of the body. Errors are ignored, because the status is enough.
 async fn error_body(response: &mut Response, deadline: Instant) -> Vec<u8> {
     let mut body = Vec::new();
     while body.len() < MAX_ERROR_BYTES

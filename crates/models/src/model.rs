@@ -1,103 +1,81 @@
-//! What every model is: a request in, a stream of events out. What a model can do is data elsewhere.
+//! The interface of all models: a request in, a stream of events out. What a model can do is data of the catalog.
 //!
-//! Dropping the stream cancels the call and closes its connection. A provider yields exactly one
-//! [`ModelEvent::Finished`], last, or one error, last. It retries only before its first event.
+//! Dropping the stream cancels the call and closes its connection. The stream ends with exactly one
+//! [`ModelEvent::Finished`] or one error. A call is retried only before its first event.
 
 use std::{sync::Arc, time::Duration};
 
-use futures::stream::BoxStream;
+use futures::{
+    FutureExt,
+    future::{self, BoxFuture},
+    stream::BoxStream,
+};
 use protocol::{FinishReason, Price, ProviderMetadata, Source, ToolCall, ToolCallId, ToolSpec, Usage};
 use serde_json::Value;
 
-use crate::{
-    attached::Reads,
-    params::Params,
-    remote::settings::{ReasoningReplay, WireFormat},
-};
+use crate::{attached::FileSupport, params::Params};
 
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 pub trait Model: Send + Sync {
-    /// `provider/model`, for the ledger and for people.
+    /// `provider/model`, as shown to people and recorded with the usage.
     fn name(&self) -> &str;
 
-    /// What a million tokens cost, where it is known.
+    /// The price of a million tokens, if known.
     fn price(&self) -> Option<Price> {
         None
     }
 
-    /// How many tokens it can read and write in one call, where it is known.
+    /// The tokens that one call can read and write, if known.
     fn context_window(&self) -> Option<u64> {
         None
     }
 
-    /// Which files it can be shown.
-    fn reads(&self) -> Reads {
-        Reads::default()
+    /// The kinds of files that it accepts.
+    fn file_support(&self) -> FileSupport {
+        FileSupport::default()
     }
 
+    /// Sends the request and streams the answer, once the stream is polled.
     fn stream(&self, request: ModelRequest) -> ModelStream;
 
-    /// Writes down what requests will begin with, for [`ModelRequest::written`]. Worth it for a long history, on a
-    /// thread that may be busy for a while; `None` where nothing is gained.
-    fn write_ahead(&self, _messages: &[Arc<ModelMessage>]) -> Option<Written> {
-        None
-    }
-}
-
-/// The first messages of requests as one wire format writes them.
-#[derive(Debug, PartialEq)]
-pub struct Written {
-    pub(crate) messages: Vec<Arc<ModelMessage>>,
-    /// Who wrote it: another writer cannot use it.
-    pub(crate) by: (WireFormat, ReasoningReplay),
-    pub(crate) text: Vec<u8>,
-}
-
-impl Written {
-    /// How many messages it is.
-    pub fn count(&self) -> usize {
-        self.messages.len()
-    }
-
-    /// Whether a request begins with the very same messages.
-    pub(crate) fn begins(&self, messages: &[Arc<ModelMessage>]) -> bool {
-        messages.len() >= self.messages.len()
-            && self.messages.iter().zip(messages).all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
+    /// Announces that the next request will start with these messages, so that the model can serialise a long history
+    /// while the caller is still storing it. Only a hint: the answer is the same without it.
+    fn prepare<'a>(&'a self, _messages: &'a [Arc<ModelMessage>]) -> BoxFuture<'a, ()> {
+        future::ready(()).boxed()
     }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
-    /// Shared by all sessions that begin alike.
+    /// Shared by all sessions with the same system prompt.
     pub system: Arc<str>,
-    /// Shared with the calls before and after: a long history is not copied for each call.
+    /// Shared with other calls, so that a long history is not copied for each call.
     pub messages: Vec<Arc<ModelMessage>>,
     pub tools: Arc<[ToolSpec]>,
-    /// The answer's text must be JSON of this shape.
+    /// The answer's text must be JSON of this schema.
     pub answer: Option<Arc<AnswerSchema>>,
-    /// The same for all calls that begin alike, so that a provider finds what it has in its cache.
+    /// The same for all calls that start with the same messages, so that a provider finds them in its cache.
     pub cache_key: Option<String>,
-    /// Under our names, see [`crate::params`]; what the model has no word for is left out.
+    /// Under our names, see [`crate::params`]; parameters that the wire format does not have are left out.
     pub params: Arc<Params>,
-    /// What [`Model::write_ahead`] wrote of the first messages.
-    pub written: Option<Arc<Written>>,
+
     pub purpose: Purpose,
 }
 
-/// What an answer is for. No server is told; the words of the request say it.
+/// What an answer is for. It is not sent to the server; the text of the request asks for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// For the person, or for the agent that asked.
     #[default]
     Answer,
-    /// To stand in for the older part of a conversation.
+    /// A summary that replaces the older part of a conversation.
     Summary,
-    /// To name a conversation.
+    /// The title of a conversation.
     Title,
 }
 
-/// Structured output: what the text of an answer must look like.
+/// Structured output: the JSON schema of an answer's text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerSchema {
     /// Letters, digits, `_` and `-`; providers show it to the model.
@@ -105,7 +83,7 @@ pub struct AnswerSchema {
     pub schema: Value,
 }
 
-/// One message of the conversation as every provider understands it.
+/// One message of the conversation, independent of the provider.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelMessage {
     User {
@@ -114,7 +92,7 @@ pub enum ModelMessage {
     Assistant {
         content: Vec<AssistantContent>,
     },
-    /// The answer to one call of the assistant message before.
+    /// The result of one call of the preceding assistant message.
     Tool {
         call: ToolCallId,
         tool: String,
@@ -126,11 +104,11 @@ pub enum ModelMessage {
 #[derive(Clone, Debug, PartialEq)]
 pub enum UserContent {
     Text(String),
-    /// Text for the model that the server writes, not the person: what is so at this moment.
+    /// Text that the server writes for the model: facts recorded with the message, such as time and page.
     Facts(String),
-    /// The content of a text file that the person attached, in a frame that says so.
+    /// The content of an attached text file, framed with the file's name.
     Attached(String),
-    /// A file that is no text. `url` may be a `data:` URL.
+    /// A file that is not text. `url` may be a `data:` URL.
     File {
         media_type: String,
         url: String,
@@ -141,7 +119,7 @@ pub enum UserContent {
 #[derive(Clone, Debug, PartialEq)]
 pub enum AssistantContent {
     Text(String),
-    /// The text is empty where the provider kept its thoughts to itself.
+    /// The text is empty if the provider does not show its reasoning.
     Reasoning {
         text: String,
         provider: Option<ProviderMetadata>,
@@ -156,12 +134,12 @@ pub enum AssistantContent {
 pub enum ModelEvent {
     Text(String),
     Reasoning(String),
-    /// The stretch of reasoning is over, and the provider wants this back with it. Without any reasoning before, the
-    /// provider kept its thoughts to itself.
+    /// The reasoning segment has ended; the provider needs the metadata back in later requests. Without preceding
+    /// [`Self::Reasoning`] the provider does not show its reasoning.
     ReasoningEnded(ProviderMetadata),
-    /// Something the answer leans on.
+    /// A source of the answer.
     Source(Source),
-    /// A call begins. `index` tells the calls of one answer apart; the id may be missing or repeated, the engine
+    /// A call starts. `index` distinguishes the calls of one answer; the id may be missing or repeated, the engine
     /// makes it unique.
     ToolStarted {
         index: u32,
@@ -173,18 +151,18 @@ pub enum ModelEvent {
         index: u32,
         delta: String,
     },
-    /// The provider wants this back with the call.
+    /// The provider needs this back with the call in later requests.
     ToolSigned {
         index: u32,
         provider: ProviderMetadata,
     },
     Usage(Usage),
-    /// Another model answers than the one that was asked; comes before anything that model says.
+    /// A fallback model answers; sent before its first event.
     FellBack(Box<FellBack>),
     Finished(FinishReason),
 }
 
-/// Which model gave up, which one answers instead, and why, as a sentence for a person.
+/// Which model failed, which one answers instead, and why, as a sentence for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FellBack {
     pub from: String,
@@ -193,7 +171,7 @@ pub struct FellBack {
 }
 
 impl ModelEvent {
-    /// Takes the next delta in, if it goes on where this one ends.
+    /// Appends the next delta if it continues this one; returns whether it did.
     pub fn join(&mut self, next: &Self) -> bool {
         match (self, next) {
             (Self::Text(text), Self::Text(more)) | (Self::Reasoning(text), Self::Reasoning(more)) => {
@@ -211,10 +189,10 @@ impl ModelEvent {
     }
 }
 
-/// Each text is a sentence for a person: what happened and what to do, without keys, hosts or stack traces.
+/// Why a call failed. Each text is a sentence for a person: what happened and what to do, without keys or hosts.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    /// 4xx: asking again will not help.
+    /// 4xx: the same request would be refused again.
     #[error("the model's server refused the request ({status}): {message}")]
     Refused { status: u16, message: String },
     #[error("the model's server refused the key; check the key of this provider")]
@@ -232,15 +210,15 @@ pub enum ModelError {
     Cut,
     #[error("the model's server sent something that is not a valid answer: {0}")]
     Garbage(String),
-    #[error("too many calls are waiting for this provider already; try again in a moment")]
-    Crowded,
-    /// One of the others, in the words of the provider it came from.
+    #[error("too many calls are queued for this provider; try again in a moment")]
+    QueueFull,
+    /// Another error with advice about the provider's settings.
     #[error("{text}")]
     Explained { text: String, error: Box<ModelError> },
 }
 
 impl ModelError {
-    /// What happened, without the explanation.
+    /// The error without its advice.
     pub fn cause(&self) -> &Self {
         match self {
             Self::Explained { error, .. } => error.cause(),
@@ -249,6 +227,7 @@ impl ModelError {
     }
 }
 
+/// The time limit that was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeLimit {
     Connect,
@@ -260,8 +239,8 @@ impl std::fmt::Display for TimeLimit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Connect => "accept a connection",
-            Self::FirstByte => "begin its answer",
-            Self::Idle => "go on with its answer",
+            Self::FirstByte => "start its answer",
+            Self::Idle => "continue its answer",
         })
     }
 }

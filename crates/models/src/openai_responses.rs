@@ -1,13 +1,13 @@
-//! OpenAI's Responses, and the servers that are compatible with it.
+//! OpenAI's Responses API and compatible servers.
 //!
-//! `request.rs` writes the body, `stream.rs` and `wire.rs` read the answer. Nothing is stored at the provider: the
-//! whole conversation goes with every call, and reasoning goes back sealed, as provider metadata under `PROVIDER`.
+//! `request.rs` writes the body, `stream.rs` and `wire.rs` read the answer. The provider stores nothing: every request
+//! contains the whole conversation, and encrypted reasoning is sent back from the provider metadata under `PROVIDER`.
 
 pub(crate) mod request;
 pub(crate) mod stream;
 mod wire;
 
-/// Where the metadata is kept.
+/// The key of the provider metadata.
 const PROVIDER: &str = "openai";
 const ITEM_ID: &str = "itemId";
-const SEALED: &str = "reasoningEncryptedContent";
+const ENCRYPTED: &str = "reasoningEncryptedContent";

@@ -1,109 +1,110 @@
-//! Parameters of a call (temperature, length, effort): what each is called in a wire format, whether a model takes it,
-//! and laying them over the body.
+//! Parameters of a call (temperature, length, effort): their names in each wire format, whether a model accepts them,
+//! and the fields they add to the body.
 //!
-//! A parameter that a wire format has no word for is left out. One that only a provider's file lists is sent under its
-//! own name.
+//! A parameter that a wire format does not have is left out. One that only a provider's file lists is sent under its own
+//! name.
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    model::{Model, ModelMessage, ModelRequest, ModelStream, Written},
+    model::{Model, ModelMessage, ModelRequest, ModelStream},
     registry::definition::{ModelDefinition, ParamField, ParamKind},
     remote::settings::WireFormat,
 };
 
 pub type Params = Map<String, Value>;
 
-/// What values a parameter takes.
+/// The values that a parameter accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Shape {
+enum ValueKind {
     Number { min: f64, max: f64 },
-    Whole { min: f64, max: f64 },
-    Word,
-    Words,
+    Integer { min: f64, max: f64 },
+    Text,
+    Texts,
 }
 
-/// A parameter and its place in the bodies of the wire formats, in the order of [`WireFormat::ALL`].
-struct Known {
+/// A parameter and its path in the body of each wire format, in the order of [`WireFormat::ALL`].
+struct KnownParam {
     key: &'static str,
-    shape: Shape,
-    places: [Option<&'static [&'static str]>; 4],
+    kind: ValueKind,
+    paths: [Option<&'static [&'static str]>; 4],
 }
 
 const CONFIG: &str = "generationConfig";
 const THINKING: &str = "thinkingBudget";
 const EFFORT: &str = "reasoningEffort";
 
-const KNOWN: [Known; 10] = [
-    Known {
+const KNOWN: [KnownParam; 10] = [
+    KnownParam {
         key: "temperature",
-        shape: Shape::Number { min: 0.0, max: 2.0 },
-        places: [
+        kind: ValueKind::Number { min: 0.0, max: 2.0 },
+        paths: [
             Some(&["temperature"]),
             Some(&["temperature"]),
             Some(&["temperature"]),
             Some(&[CONFIG, "temperature"]),
         ],
     },
-    Known {
+    KnownParam {
         key: "topP",
-        shape: Shape::Number { min: 0.0, max: 1.0 },
-        places: [Some(&["top_p"]), Some(&["top_p"]), Some(&["top_p"]), Some(&[CONFIG, "topP"])],
+        kind: ValueKind::Number { min: 0.0, max: 1.0 },
+        paths: [Some(&["top_p"]), Some(&["top_p"]), Some(&["top_p"]), Some(&[CONFIG, "topP"])],
     },
-    Known {
+    KnownParam {
         key: "topK",
-        shape: Shape::Whole { min: 1.0, max: 1_000.0 },
-        places: [None, None, Some(&["top_k"]), Some(&[CONFIG, "topK"])],
+        kind: ValueKind::Integer { min: 1.0, max: 1_000.0 },
+        paths: [None, None, Some(&["top_k"]), Some(&[CONFIG, "topK"])],
     },
-    Known {
+    KnownParam {
         key: "maxOutputTokens",
-        shape: Shape::Whole { min: 1.0, max: 10_000_000.0 },
-        places: [
+        kind: ValueKind::Integer { min: 1.0, max: 10_000_000.0 },
+        paths: [
             Some(&["max_tokens"]),
             Some(&["max_output_tokens"]),
             Some(&["max_tokens"]),
             Some(&[CONFIG, "maxOutputTokens"]),
         ],
     },
-    Known {
+    KnownParam {
         key: "frequencyPenalty",
-        shape: Shape::Number { min: -2.0, max: 2.0 },
-        places: [Some(&["frequency_penalty"]), None, None, Some(&[CONFIG, "frequencyPenalty"])],
+        kind: ValueKind::Number { min: -2.0, max: 2.0 },
+        paths: [Some(&["frequency_penalty"]), None, None, Some(&[CONFIG, "frequencyPenalty"])],
     },
-    Known {
+    KnownParam {
         key: "presencePenalty",
-        shape: Shape::Number { min: -2.0, max: 2.0 },
-        places: [Some(&["presence_penalty"]), None, None, Some(&[CONFIG, "presencePenalty"])],
+        kind: ValueKind::Number { min: -2.0, max: 2.0 },
+        paths: [Some(&["presence_penalty"]), None, None, Some(&[CONFIG, "presencePenalty"])],
     },
-    Known {
+    KnownParam {
         key: "seed",
-        shape: Shape::Whole { min: -2_147_483_648.0, max: 2_147_483_647.0 },
-        places: [Some(&["seed"]), None, None, Some(&[CONFIG, "seed"])],
+        kind: ValueKind::Integer { min: -2_147_483_648.0, max: 2_147_483_647.0 },
+        paths: [Some(&["seed"]), None, None, Some(&[CONFIG, "seed"])],
     },
-    Known {
+    KnownParam {
         key: "stopSequences",
-        shape: Shape::Words,
-        places: [Some(&["stop"]), None, Some(&["stop_sequences"]), Some(&[CONFIG, "stopSequences"])],
+        kind: ValueKind::Texts,
+        paths: [Some(&["stop"]), None, Some(&["stop_sequences"]), Some(&[CONFIG, "stopSequences"])],
     },
-    Known {
+    KnownParam {
         key: EFFORT,
-        shape: Shape::Word,
-        places: [Some(&["reasoning_effort"]), Some(&["reasoning", "effort"]), None, None],
+        kind: ValueKind::Text,
+        paths: [Some(&["reasoning_effort"]), Some(&["reasoning", "effort"]), None, None],
     },
-    Known {
+    KnownParam {
         key: THINKING,
-        shape: Shape::Whole { min: 0.0, max: 1_000_000.0 },
-        // Anthropic's is an object of its own, see below.
-        places: [None, None, Some(&["thinking"]), Some(&[CONFIG, "thinkingConfig", "thinkingBudget"])],
+        kind: ValueKind::Integer { min: 0.0, max: 1_000_000.0 },
+        // An object at Anthropic, see `set_thinking`.
+        paths: [None, None, Some(&["thinking"]), Some(&[CONFIG, "thinkingConfig", "thinkingBudget"])],
     },
 ];
 
-/// How much may be said after the thoughts, where nobody said.
-const AFTER_THINKING: u64 = 8192;
+/// The tokens for the answer after the reasoning, if no limit is set.
+const ANSWER_TOKENS: u64 = 8192;
 
-/// The parameters as fields of a body. `limit` is the longest answer that the body has without them.
+/// The parameters as fields of a body. `limit` is the longest answer without them.
 pub fn fields(format: WireFormat, params: &Params, limit: Option<u32>) -> Map<String, Value> {
     let mut fields = Map::new();
     for (key, value) in params {
@@ -111,22 +112,22 @@ pub fn fields(format: WireFormat, params: &Params, limit: Option<u32>) -> Map<St
             fields.insert(key.clone(), value.clone());
             continue;
         };
-        let Some(place) = known.place(format) else { continue };
+        let Some(path) = known.path(format) else { continue };
         match (format, key.as_str()) {
-            (WireFormat::Anthropic, THINKING) => think(&mut fields, value, params, limit),
+            (WireFormat::Anthropic, THINKING) => set_thinking(&mut fields, value, params, limit),
             (WireFormat::OpenAiResponses, EFFORT) if value != "none" => {
-                // Without its thoughts a model that thinks cannot go on after a tool call.
+                // A model that reasons needs its reasoning to continue after a tool call.
                 fields.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
-                put(&mut fields, place, value);
+                set_path(&mut fields, path, value);
             }
-            _ => put(&mut fields, place, value),
+            _ => set_path(&mut fields, path, value),
         }
     }
     fields
 }
 
-/// A model that thinks needs room for the thoughts and for what it says afterwards.
-fn think(fields: &mut Map<String, Value>, budget: &Value, params: &Params, limit: Option<u32>) {
+/// Sets the reasoning budget of Anthropic, and a token limit that has room for the reasoning and the answer.
+fn set_thinking(fields: &mut Map<String, Value>, budget: &Value, params: &Params, limit: Option<u32>) {
     let budget = budget.as_u64().unwrap_or_default();
     if budget == 0 {
         return;
@@ -134,29 +135,29 @@ fn think(fields: &mut Map<String, Value>, budget: &Value, params: &Params, limit
     fields.insert("thinking".to_owned(), json!({ "type": "enabled", "budget_tokens": budget }));
     let wanted = params.get("maxOutputTokens").and_then(Value::as_u64).or(limit.map(u64::from));
     if wanted.is_none_or(|wanted| wanted <= budget) {
-        fields.insert("max_tokens".to_owned(), json!(budget.saturating_add(AFTER_THINKING)));
+        fields.insert("max_tokens".to_owned(), json!(budget.saturating_add(ANSWER_TOKENS)));
     }
 }
 
-fn put(fields: &mut Map<String, Value>, place: &[&str], value: &Value) {
-    let Some((first, rest)) = place.split_first() else { return };
+fn set_path(fields: &mut Map<String, Value>, path: &[&str], value: &Value) {
+    let Some((first, rest)) = path.split_first() else { return };
     if rest.is_empty() {
-        // What room for thoughts needs stays.
+        // A limit from `set_thinking` is kept.
         fields.entry(*first).or_insert_with(|| value.clone());
         return;
     }
     if let Value::Object(inner) = fields.entry(*first).or_insert_with(|| json!({})) {
-        put(inner, rest, value);
+        set_path(inner, rest, value);
     }
 }
 
-impl Known {
-    fn place(&self, format: WireFormat) -> Option<&'static [&'static str]> {
-        WireFormat::ALL.iter().zip(self.places).find(|(one, _)| **one == format).and_then(|(_, place)| place)
+impl KnownParam {
+    fn path(&self, format: WireFormat) -> Option<&'static [&'static str]> {
+        WireFormat::ALL.iter().zip(self.paths).find(|(one, _)| **one == format).and_then(|(_, path)| path)
     }
 
-    /// Parameters that only models with their own word for it have.
-    fn is_listed_only(&self) -> bool {
+    /// Whether a described model has the parameter only if its definition lists it.
+    fn must_be_listed(&self) -> bool {
         self.key == EFFORT || self.key == THINKING
     }
 }
@@ -169,7 +170,7 @@ pub struct ParamProblem {
     pub fix: String,
 }
 
-/// What is wrong with these parameters for a model; `model` is what the registry knows about it.
+/// Checks the parameters for a model; `model` is its definition, if it has one.
 pub fn problems(
     name: &str,
     format: WireFormat,
@@ -179,17 +180,17 @@ pub fn problems(
     let listed: &[ParamField] = model
         .and_then(|model| model.capabilities.as_ref())
         .map_or(&[], |capabilities| capabilities.params.fields.as_slice());
-    // A model that nobody described may think or not.
-    let takes = |known: &Known| {
-        let by_word = known.place(format).is_some();
-        by_word && (!known.is_listed_only() || model.is_none_or(|model| model.capabilities.is_none()))
+    // A model without a definition may reason or not.
+    let takes = |known: &KnownParam| {
+        let in_format = known.path(format).is_some();
+        in_format && (!known.must_be_listed() || model.is_none_or(|model| model.capabilities.is_none()))
     };
     let mut problems = Vec::new();
     for (key, value) in params {
         let wrong = if let Some(field) = listed.iter().find(|field| field.key == *key) {
-            of_field(field, value)
+            field_problem(field, value)
         } else if let Some(known) = KNOWN.iter().find(|known| known.key == *key && takes(known)) {
-            of_shape(known.shape, value)
+            kind_problem(known.kind, value)
         } else {
             let mut names: Vec<&str> = listed.iter().map(|field| field.key.as_str()).collect();
             names.extend(KNOWN.iter().filter(|known| takes(known)).map(|known| known.key));
@@ -208,21 +209,21 @@ pub fn problems(
     problems
 }
 
-fn of_shape(shape: Shape, value: &Value) -> Option<String> {
+fn kind_problem(kind: ValueKind, value: &Value) -> Option<String> {
     let between = |min: f64, max: f64| value.as_f64().is_some_and(|number| (min..=max).contains(&number));
-    match shape {
-        Shape::Number { min, max } => {
+    match kind {
+        ValueKind::Number { min, max } => {
             (!between(min, max)).then(|| format!("Use a number from {min} to {max}."))
         }
-        Shape::Whole { min, max } => {
+        ValueKind::Integer { min, max } => {
             let whole = value.is_i64() || value.is_u64();
             (!whole || !between(min, max)).then(|| format!("Use a whole number from {min} to {max}."))
         }
-        Shape::Word => {
+        ValueKind::Text => {
             let word = value.as_str().is_some_and(|word| (1..=64).contains(&word.len()));
             (!word).then(|| "Use a text.".to_owned())
         }
-        Shape::Words => {
+        ValueKind::Texts => {
             let word = |one: &Value| one.as_str().is_some_and(|word| (1..=256).contains(&word.len()));
             let words = value.as_array().is_some_and(|words| words.len() <= 16 && words.iter().all(word));
             (!words).then(|| "Use a list of at most 16 texts.".to_owned())
@@ -230,7 +231,7 @@ fn of_shape(shape: Shape, value: &Value) -> Option<String> {
     }
 }
 
-fn of_field(field: &ParamField, value: &Value) -> Option<String> {
+fn field_problem(field: &ParamField, value: &Value) -> Option<String> {
     if let Some(values) = &field.values {
         let list: Vec<String> = values.iter().map(ToString::to_string).collect();
         return (!values.contains(value)).then(|| format!("Use one of: {}.", list.join(", ")));
@@ -252,14 +253,14 @@ fn of_field(field: &ParamField, value: &Value) -> Option<String> {
     }
 }
 
-/// What a model's file wants with every request.
-pub fn always(model: &ModelDefinition) -> Params {
+/// The parameters that a model's definition sends with every request.
+pub fn request_defaults(model: &ModelDefinition) -> Params {
     let fields = model.capabilities.iter().flat_map(|capabilities| &capabilities.params.fields);
     let wanted = fields.filter(|field| field.request);
     wanted.filter_map(|field| Some((field.key.clone(), field.default.clone()?))).collect()
 }
 
-/// The same model, asked with these parameters.
+/// The same model, called with these parameters.
 pub fn with_params(model: Arc<dyn Model>, params: &Params) -> Arc<dyn Model> {
     if params.is_empty() { model } else { Arc::new(WithParams { model, params: Arc::new(params.clone()) }) }
 }
@@ -282,16 +283,16 @@ impl Model for WithParams {
         self.model.context_window()
     }
 
-    fn reads(&self) -> crate::attached::Reads {
-        self.model.reads()
+    fn file_support(&self) -> crate::attached::FileSupport {
+        self.model.file_support()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
         self.model.stream(ModelRequest { params: Arc::clone(&self.params), ..request })
     }
 
-    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
-        self.model.write_ahead(messages)
+    fn prepare<'a>(&'a self, messages: &'a [Arc<ModelMessage>]) -> BoxFuture<'a, ()> {
+        self.model.prepare(messages)
     }
 }
 

@@ -1,9 +1,9 @@
-//! Parameters on the wire of each format, and what a model takes.
+//! Parameters in each wire format, and which of them a model accepts.
 
 use super::*;
 use crate::{
     registry::Registry,
-    remote::{body::Writing, settings::ModelSettings},
+    remote::{request_writer::RequestWriter, settings::ModelSettings},
 };
 
 fn params(value: Value) -> Params {
@@ -13,7 +13,7 @@ fn params(value: Value) -> Params {
 fn body(format: WireFormat, params: Params) -> Value {
     let settings = ModelSettings::new("test/m", "http://127.0.0.1:1", "m");
     let request = ModelRequest { params: Arc::new(params), ..ModelRequest::default() };
-    serde_json::from_slice(&Writing::new(settings).body(format, &request).unwrap()).unwrap()
+    serde_json::from_slice(&RequestWriter::new(settings).body(format, &request).unwrap()).unwrap()
 }
 
 fn all() -> Params {
@@ -97,12 +97,14 @@ fn a_parameter_that_a_file_wants_with_every_request_is_always_there() {
     let mut registry = Registry::builtin().unwrap();
     registry.add("house.json", text).unwrap();
     let model = registry.provider("house").unwrap().models[0].clone();
-    assert_eq!(always(&model), params(json!({ "tier": "a" })));
-    let settings =
-        ModelSettings { params: always(&model), ..ModelSettings::new("house/m", "http://127.0.0.1:1", "m") };
-    let writing = Writing::new(settings);
+    assert_eq!(request_defaults(&model), params(json!({ "tier": "a" })));
+    let settings = ModelSettings {
+        params: request_defaults(&model),
+        ..ModelSettings::new("house/m", "http://127.0.0.1:1", "m")
+    };
+    let writer = RequestWriter::new(settings);
     let sent = |request: &ModelRequest| -> Value {
-        serde_json::from_slice(&writing.body(WireFormat::OpenAi, request).unwrap()).unwrap()
+        serde_json::from_slice(&writer.body(WireFormat::OpenAi, request).unwrap()).unwrap()
     };
     assert_eq!(sent(&ModelRequest::default())["tier"], "a");
     let own = Arc::new(params(json!({ "tier": "b" })));

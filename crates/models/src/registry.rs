@@ -1,8 +1,8 @@
-//! Providers and models as data: `providers/*.json`, ours in the binary, the user's beside the database.
+//! Providers and models as data: `providers/*.json`, ours in the binary, the user's next to the database.
 //!
-//! A provider says which adapter speaks with it, where it is and which variable holds its key; a model says what it
-//! can do and costs. Filters and labels use `tags`; `capabilities` only says which parameters can be adjusted. What a
-//! user's file says is laid over ours: fields replace fields, models replace models of the same id.
+//! A provider has an adapter (its wire format), an address and the variable for its key; a model has its abilities and
+//! prices. Filters and labels use `tags`; `capabilities` only lists the parameters that can be adjusted. A user's file
+//! is merged over ours: its fields replace our fields, its models replace models of the same id.
 
 pub mod adapter;
 mod check;
@@ -18,7 +18,7 @@ pub use self::{
     read::RegistryError,
 };
 
-/// In the order in which keys are looked for.
+/// In the order in which keys are searched for.
 const BUILTIN: [(&str, &str); 16] = [
     ("openai.json", include_str!("../providers/openai.json")),
     ("anthropic.json", include_str!("../providers/anthropic.json")),
@@ -44,7 +44,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// What the binary brings along.
+    /// The built-in providers.
     pub fn builtin() -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         for (file, text) in BUILTIN {
@@ -53,17 +53,17 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Lays a file over what is there. A mistake changes nothing and says where it is.
+    /// Merges a file into the registry. A file with an error changes nothing.
     pub fn add(&mut self, file: &str, text: &str) -> Result<(), RegistryError> {
         let file = ProviderFile::read(file, text)?;
         match self.providers.iter_mut().find(|provider| provider.id == file.id()) {
-            Some(provider) => *provider = Arc::new(file.over(ProviderDefinition::clone(provider))?),
-            None => self.providers.push(Arc::new(file.alone()?)),
+            Some(provider) => *provider = Arc::new(file.apply_to(ProviderDefinition::clone(provider))?),
+            None => self.providers.push(Arc::new(file.into_provider()?)),
         }
         Ok(())
     }
 
-    /// Providers that are switched off are not there.
+    /// All providers that are not disabled.
     pub fn providers(&self) -> impl Iterator<Item = &Arc<ProviderDefinition>> {
         self.providers.iter().filter(|provider| !provider.disabled)
     }

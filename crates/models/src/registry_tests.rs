@@ -1,4 +1,4 @@
-//! Our provider files, the user's over them, and how mistakes are told.
+//! Our provider files, the user's files merged over them, and the messages for errors.
 
 use super::*;
 
@@ -115,7 +115,7 @@ fn a_mistake_in_a_model_is_found_at_its_own_place() {
     };
     let (line, column, message) = mistake(&models(r#"{"id": "b", "tags": ["Chat!"]}"#));
     assert_eq!((line, column), (5, 32));
-    assert!(message.contains("\"Chat!\" is no tag"), "{message}");
+    assert!(message.contains("\"Chat!\" is not a valid tag"), "{message}");
     let (line, _, message) = mistake(&models(r#"{"id": "a"}"#));
     assert_eq!(line, 5);
     assert!(message.contains("twice"), "{message}");

@@ -1,21 +1,22 @@
-//! A model behind HTTP, in any of the wire formats: one client, one way to call, four ways to write and to read.
+//! A model behind HTTP, in any of the four wire formats.
 //!
-//! `settings.rs` says what a model is told about itself, `call.rs` makes the call and its retries, `feed.rs` brings
-//! the bytes of the answer to the reader of the wire format, `recorded.rs` reads an answer without a connection.
-//! Neither the key nor the URL is ever shown: not in errors, not by `Debug`.
+//! `settings.rs` holds the settings of a model, `request_writer.rs` serialises a request, `call.rs` sends it with its
+//! retries, `answer_decoder.rs` decodes the answer, `recorded.rs` reads an answer without a connection. Neither the key
+//! nor the URL appears in errors or in `Debug` output.
 
 pub mod answer;
-pub mod body;
+mod answer_decoder;
 pub mod bounds;
 mod call;
-mod feed;
+pub mod json_string;
 pub mod lenient;
-pub mod offered;
+pub(crate) mod prepared;
 pub mod recorded;
+pub mod request_writer;
 #[cfg(test)]
 pub mod sample;
 pub mod settings;
-pub mod text;
+pub mod tool_cache;
 
 use std::{fmt, sync::Arc};
 
@@ -23,22 +24,22 @@ use ::http::{
     HeaderMap, HeaderName, HeaderValue,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE},
 };
-use futures::{FutureExt, StreamExt, future, stream as streams};
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream as streams};
 use protocol::Price;
 use url::Url;
 
 use self::{
     answer::AnswerReader,
-    body::Writing,
     call::Call,
+    request_writer::{LONG_HISTORY, RequestWriter},
     settings::{ModelSettings, WireFormat},
 };
 use crate::{
     anthropic,
-    attached::Reads,
+    attached::FileSupport,
     gemini,
     http::{self, Client, SetupError},
-    model::{Model, ModelError, ModelMessage, ModelRequest, ModelStream, Written},
+    model::{Model, ModelError, ModelMessage, ModelRequest, ModelStream},
     openai, openai_responses,
     retry::Limits,
 };
@@ -48,14 +49,14 @@ pub struct RemoteModel {
     server: Arc<Server>,
 }
 
-/// What every call of one model needs.
+/// What all calls of one model share.
 struct Server {
     format: WireFormat,
     name: String,
     url: Url,
     key: Option<String>,
     headers: HeaderMap,
-    writing: Writing,
+    writer: RequestWriter,
     limits: Limits,
     price: Option<Price>,
     context_window: Option<u64>,
@@ -63,13 +64,13 @@ struct Server {
 }
 
 impl RemoteModel {
-    /// A model with a client of its own. Several models of one server share one with [`Self::with_client`].
+    /// Creates a model with its own client. Models of one server share a client with [`Self::with_client`].
     pub fn new(format: WireFormat, settings: ModelSettings) -> Result<Self, SetupError> {
         let client = http::client(&base_url(&settings)?, &settings.limits)?;
         Self::with_client(format, settings, client)
     }
 
-    /// `client` is from [`http::client`], so that it follows no redirects and keeps the connect limit.
+    /// Creates a model with a client from [`http::client`], which follows no redirects and has the connect limit.
     pub fn with_client(
         format: WireFormat,
         settings: ModelSettings,
@@ -86,9 +87,9 @@ impl RemoteModel {
         let key = settings.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned);
         let headers = headers(format, key.as_deref(), &settings)?;
         let ModelSettings { name, limits, price, context_window, .. } = settings.clone();
-        let writing = Writing::new(settings);
+        let writer = RequestWriter::new(settings);
         let server =
-            Server { format, name, url, key, headers, writing, limits, price, context_window, client };
+            Server { format, name, url, key, headers, writer, limits, price, context_window, client };
         Ok(Self { server: Arc::new(server) })
     }
 }
@@ -106,27 +107,36 @@ impl Model for RemoteModel {
         self.server.context_window
     }
 
-    fn reads(&self) -> Reads {
-        self.server.writing.reads
+    fn file_support(&self) -> FileSupport {
+        self.server.writer.file_support
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let Ok(body) = self.server.writing.body(self.server.format, &request) else {
-            let message = "the request could not be written as JSON".to_owned();
-            return future::ready(Err(ModelError::Refused { status: 400, message })).into_stream().boxed();
+        let server = Arc::clone(&self.server);
+        if !server.writer.is_slow(&request) {
+            let body = server.body(&request);
+            return server.call(body);
+        }
+        let serialized = async move {
+            let for_body = Arc::clone(&server);
+            let body = tokio::task::spawn_blocking(move || for_body.body(&request)).await;
+            server.call(body.unwrap_or_else(|_| Err(not_serialized())))
         };
-        // The request is not needed any more; a call may last for minutes.
-        drop(request);
-        let call = Box::new(Call::new(Arc::clone(&self.server), body.into()));
-        streams::unfold(call, |mut call| async move {
-            let item = call.next().await?;
-            Some((item, call))
-        })
-        .boxed()
+        serialized.flatten_stream().boxed()
     }
 
-    fn write_ahead(&self, messages: &[Arc<ModelMessage>]) -> Option<Written> {
-        self.server.writing.ahead(self.server.format, messages)
+    fn prepare<'a>(&'a self, messages: &'a [Arc<ModelMessage>]) -> BoxFuture<'a, ()> {
+        async move {
+            let server = Arc::clone(&self.server);
+            if messages.len() < LONG_HISTORY || !server.writer.can_prepare(server.format) {
+                return;
+            }
+            let messages = messages.to_vec();
+            if tokio::task::spawn_blocking(move || server.writer.prepare(&messages)).await.is_err() {
+                tracing::debug!("a history could not be serialised in advance");
+            }
+        }
+        .boxed()
     }
 }
 
@@ -141,7 +151,7 @@ impl fmt::Debug for RemoteModel {
 }
 
 impl WireFormat {
-    /// A reader for one answer. `key` is hidden wherever the server repeats it.
+    /// Creates a reader for one answer. `key` is removed from messages of the server that repeat it.
     fn reader(self, key: Option<String>) -> Box<dyn AnswerReader> {
         match self {
             Self::OpenAi => Box::new(openai::stream::Reader::new(key)),
@@ -194,7 +204,11 @@ fn headers(format: WireFormat, key: Option<&str>, settings: &ModelSettings) -> R
     Ok(headers)
 }
 
-/// Any header may carry a key: none is shown.
+fn not_serialized() -> ModelError {
+    ModelError::Refused { status: 400, message: "the request could not be written as JSON".to_owned() }
+}
+
+/// A header value that `Debug` does not show, because any header may hold a key.
 fn secret(value: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(value.trim()).ok()?;
     value.set_sensitive(true);
@@ -202,6 +216,24 @@ fn secret(value: &str) -> Option<HeaderValue> {
 }
 
 impl Server {
+    fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ModelError> {
+        self.writer.body(self.format, request).map_err(|_| not_serialized())
+    }
+
+    /// Sends the body and reads the answer, once the stream is polled.
+    fn call(self: Arc<Self>, body: Result<Vec<u8>, ModelError>) -> ModelStream {
+        let body = match body {
+            Ok(body) => body,
+            Err(error) => return streams::iter([Err(error)]).boxed(),
+        };
+        let call = Box::new(Call::new(self, body.into()));
+        streams::unfold(call, |mut call| async move {
+            let item = call.next().await?;
+            Some((item, call))
+        })
+        .boxed()
+    }
+
     fn post(&self, body: bytes::Bytes) -> http::Request {
         self.client.post(&self.url).headers(self.headers.clone()).body(body)
     }

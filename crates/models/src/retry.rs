@@ -1,8 +1,8 @@
-//! When a failed call is asked again, and after what wait. Pure: it decides, the caller sleeps.
+//! Decides whether a failed call is retried, and after which wait. Pure: the caller sleeps.
 //!
-//! A call is asked again only before its first event, only for failures that time may heal, and only a bounded
-//! number of times. What the server says in `Retry-After` wins over our own back-off, up to [`LONGEST_WAIT`]. A rate
-//! limit is no matter of one call: see `schedule.rs`.
+//! A call is retried only before its first event, only after temporary failures, and a bounded number of times. The
+//! server's `Retry-After` takes precedence over our own back-off, up to [`LONGEST_WAIT`]. Rate limits concern all calls
+//! of a provider: see `provider_limiter.rs`.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -11,19 +11,19 @@ use std::{
 
 use crate::model::{ModelError, TimeLimit};
 
-/// No wait between two attempts is longer, whatever the server asks for.
+/// The longest wait between two attempts, whatever the server asks for.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// The time and the number of attempts that a model's server is given.
+/// Time limits and the number of attempts of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// To accept a connection, TLS included.
     pub connect: Duration,
     /// From sending the request to the first byte of the answer's body.
     pub first_byte: Duration,
-    /// Between two pieces of the answer.
+    /// Between two chunks of the answer.
     pub idle: Duration,
-    /// How often a call is tried in all; 1 means never again.
+    /// The number of attempts; 1 means no retry.
     pub attempts: u32,
     /// The wait before the second attempt; it doubles with each further one.
     pub backoff_base: Duration,
@@ -41,7 +41,7 @@ impl Default for Limits {
     }
 }
 
-/// A failure together with the server's own word on when to come back.
+/// A failure with the server's `Retry-After`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     pub error: ModelError,
@@ -54,8 +54,8 @@ impl From<ModelError> for Failure {
     }
 }
 
-/// How long to wait before the next attempt when the attempt numbered `attempt` (from 1) failed before its first
-/// event, or `None` when the failure is final.
+/// The wait before the next attempt after attempt number `attempt` (from 1) failed before its first event, or `None` if
+/// the failure is final.
 pub fn wait_before_next(failure: &Failure, attempt: u32, limits: &Limits) -> Option<Duration> {
     if attempt >= limits.attempts || !may_heal(&failure.error) {
         return None;
@@ -66,23 +66,23 @@ pub fn wait_before_next(failure: &Failure, attempt: u32, limits: &Limits) -> Opt
 
 /// A random wait between half and all of `base` doubled per attempt, never more than [`LONGEST_WAIT`].
 pub fn jittered(base: Duration, attempt: u32) -> Duration {
-    // The standard library seeds every hasher differently: enough randomness to keep clients apart.
+    // The standard library seeds every hasher differently, which is random enough to spread retries.
     backoff(base, attempt, RandomState::new().hash_one(attempt))
 }
 
 fn may_heal(error: &ModelError) -> bool {
     match error {
-        // Not here: a rate limit concerns every call with the same key, so the gate in `schedule.rs` waits.
+        // A rate limit concerns every call with the same key, so `provider_limiter.rs` waits.
         ModelError::RateLimited { .. } => false,
         ModelError::Unreachable | ModelError::Cut => true,
         ModelError::Failed { status, .. } => matches!(status, 500 | 502 | 503 | 504 | 529),
         ModelError::Refused { status, .. } => *status == 408,
         ModelError::TimedOut(limit) => match limit {
             TimeLimit::Connect => true,
-            // These waits are long: asking again would only make a person wait longer for the same answer.
+            // These limits are long: a retry would make a person wait even longer.
             TimeLimit::FirstByte | TimeLimit::Idle => false,
         },
-        ModelError::Unauthorized | ModelError::Garbage(_) | ModelError::Crowded => false,
+        ModelError::Unauthorized | ModelError::Garbage(_) | ModelError::QueueFull => false,
         ModelError::Explained { error, .. } => may_heal(error),
     }
 }
@@ -94,8 +94,8 @@ fn backoff(base: Duration, attempt: u32, random: u64) -> Duration {
     doubled * part / 2048
 }
 
-/// `Retry-After`: seconds, or a date, which counts from the `Date` of the same answer so that neither side's
-/// clock matters. A date without a `Date` says nothing.
+/// Parses `Retry-After`: seconds, or a date. A date is compared with the `Date` of the same answer, so that clock
+/// differences do not matter; without `Date` it is ignored.
 pub fn retry_after(header: &str, date: Option<&str>) -> Option<Duration> {
     let header = header.trim();
     let wait = match header.parse::<f64>() {
@@ -127,7 +127,7 @@ mod tests {
         assert!(again(ModelError::Unreachable.into()));
         assert!(again(ModelError::TimedOut(TimeLimit::Connect).into()));
         assert!(again(ModelError::Refused { status: 408, message: String::new() }.into()));
-        assert!(!again(ModelError::RateLimited { retry_after: None }.into()), "the gate waits for that");
+        assert!(!again(ModelError::RateLimited { retry_after: None }.into()), "the limiter waits for that");
         assert!(!again(failed(501)));
         assert!(!again(ModelError::Refused { status: 400, message: String::new() }.into()));
         assert!(!again(ModelError::Unauthorized.into()));

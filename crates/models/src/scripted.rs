@@ -1,8 +1,8 @@
 //! A model that answers from a script: for tests and benchmarks.
 //!
-//! A [`Reply`] is a sequence of steps. It ends with a fitting `Finished`, unless it fails. Calls are numbered in
-//! the order in which they stand in the reply. A [`Scripted`] is a handle: a test keeps one clone, the engine
-//! gets another, and the test sees what the model was asked.
+//! A [`Reply`] is a sequence of steps. It ends with a matching `Finished`, unless it fails. Calls are numbered in their
+//! order in the reply. A [`Scripted`] is a handle: a test keeps one clone, the engine gets another, and the test sees
+//! the requests.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    attached::Reads,
+    attached::FileSupport,
     model::{Model, ModelError, ModelEvent, ModelRequest, ModelStream},
 };
 
@@ -31,17 +31,17 @@ struct Shared {
     live: watch::Sender<usize>,
     price: Mutex<Option<Price>>,
     context_window: Mutex<Option<u64>>,
-    reads: Mutex<Reads>,
+    file_support: Mutex<FileSupport>,
 }
 
 impl Scripted {
-    /// Each call gets the next reply. A call too many fails and says so.
+    /// Each call gets the next reply. A call without a reply fails.
     pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         let mut replies: VecDeque<Reply> = replies.into_iter().collect();
         Self::from_choice(Box::new(move |_| replies.pop_front()))
     }
 
-    /// Each call gets the reply that `choose` makes for its request.
+    /// Each call gets the reply that `choose` returns for its request.
     pub fn choosing(mut choose: impl FnMut(&ModelRequest) -> Reply + Send + 'static) -> Self {
         Self::from_choice(Box::new(move |request| Some(choose(request))))
     }
@@ -54,43 +54,43 @@ impl Scripted {
             live: watch::Sender::new(0),
             price: Mutex::default(),
             context_window: Mutex::default(),
-            reads: Mutex::default(),
+            file_support: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
     }
 
-    /// What its answers cost.
+    /// Sets the price of its answers.
     #[must_use]
     pub fn priced(self, price: Price) -> Self {
         *self.shared.price.lock() = Some(price);
         self
     }
 
-    /// How much it can read and write in one call; nobody knows unless this says it.
+    /// Sets the context window, which is unknown otherwise.
     #[must_use]
     pub fn with_window(self, tokens: u64) -> Self {
         *self.shared.context_window.lock() = Some(tokens);
         self
     }
 
-    /// It can be shown neither images nor PDF files.
+    /// Accepts neither images nor PDF files.
     #[must_use]
     pub fn reading_text_only(self) -> Self {
-        *self.shared.reads.lock() = Reads::text_only();
+        *self.shared.file_support.lock() = FileSupport::text_only();
         self
     }
 
-    /// What the model was asked so far, oldest first.
+    /// The requests so far, oldest first.
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.shared.requests.lock().clone()
     }
 
-    /// How many answers are being read at the moment.
+    /// The number of answers that are being read.
     pub fn live(&self) -> usize {
         *self.shared.live.borrow()
     }
 
-    /// Waits until no answer is being read any more: all were read to their end or dropped.
+    /// Waits until no answer is being read: all were read to their end or dropped.
     pub async fn idle(&self) {
         let mut live = self.shared.live.subscribe();
         // The sender lives as long as `self`, so this cannot fail.
@@ -113,8 +113,8 @@ impl Model for Scripted {
         *self.shared.context_window.lock()
     }
 
-    fn reads(&self) -> Reads {
-        *self.shared.reads.lock()
+    fn file_support(&self) -> FileSupport {
+        *self.shared.file_support.lock()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
@@ -123,18 +123,18 @@ impl Model for Scripted {
             fails(ModelError::Refused { status: 410, message })
         });
         self.shared.requests.lock().push(request);
-        let live = Live::new(Arc::clone(&self.shared));
-        let acts = VecDeque::from(reply.acts());
-        stream::unfold((acts, live), |(mut acts, live)| async move {
+        let live = LiveAnswer::new(Arc::clone(&self.shared));
+        let actions = VecDeque::from(reply.actions());
+        stream::unfold((actions, live), |(mut actions, live)| async move {
             loop {
-                match acts.pop_front()? {
-                    Act::Say(event) => {
-                        // What is said arrives piece by piece, as over a network.
+                match actions.pop_front()? {
+                    ScriptAction::Say(event) => {
+                        // Events arrive one by one, as over a network.
                         tokio::task::yield_now().await;
-                        return Some((Ok(event), (acts, live)));
+                        return Some((Ok(event), (actions, live)));
                     }
-                    Act::Fail(error) => return Some((Err(error), (VecDeque::new(), live))),
-                    Act::Wait(gate) => gate.pass().await,
+                    ScriptAction::Fail(error) => return Some((Err(error), (VecDeque::new(), live))),
+                    ScriptAction::Wait(gate) => gate.pass().await,
                 }
             }
         })
@@ -143,16 +143,16 @@ impl Model for Scripted {
 }
 
 /// Counts an answer while it is being read.
-struct Live(Arc<Shared>);
+struct LiveAnswer(Arc<Shared>);
 
-impl Live {
+impl LiveAnswer {
     fn new(shared: Arc<Shared>) -> Self {
         shared.live.send_modify(|live| *live += 1);
         Self(shared)
     }
 }
 
-impl Drop for Live {
+impl Drop for LiveAnswer {
     fn drop(&mut self) {
         self.0.live.send_modify(|live| *live -= 1);
     }
@@ -161,20 +161,20 @@ impl Drop for Live {
 /// One answer of the script.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    steps: Vec<Step>,
+    steps: Vec<ReplyStep>,
     finish: Option<FinishReason>,
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum ReplyStep {
     Say(ModelEvent),
     Call { id: Option<String>, tool: String, arguments: Vec<String> },
     Fail(ModelError),
     Wait(Gate),
 }
 
-/// A step with the number of its call filled in.
-enum Act {
+/// A step whose call has its index.
+enum ScriptAction {
     Say(ModelEvent),
     Fail(ModelError),
     Wait(Gate),
@@ -189,60 +189,62 @@ impl Reply {
         self
     }
 
-    /// What the answer cost.
+    /// Adds the usage of the answer.
     #[must_use]
     pub fn uses(mut self, usage: Usage) -> Self {
-        self.steps.push(Step::Say(ModelEvent::Usage(usage)));
+        self.steps.push(ReplyStep::Say(ModelEvent::Usage(usage)));
         self
     }
 
-    /// Ends with this reason in place of the fitting one.
+    /// Ends with this reason instead of the matching one.
     #[must_use]
     pub fn finishes(mut self, reason: FinishReason) -> Self {
         self.finish = Some(reason);
         self
     }
 
-    fn acts(self) -> Vec<Act> {
-        let mut acts = Vec::with_capacity(self.steps.len() + 1);
+    fn actions(self) -> Vec<ScriptAction> {
+        let mut actions = Vec::with_capacity(self.steps.len() + 1);
         let mut calls = 0;
         for step in self.steps {
             match step {
-                Step::Say(event) => acts.push(Act::Say(event)),
-                Step::Fail(error) => acts.push(Act::Fail(error)),
-                Step::Wait(gate) => acts.push(Act::Wait(gate)),
-                Step::Call { id, tool, arguments } => {
+                ReplyStep::Say(event) => actions.push(ScriptAction::Say(event)),
+                ReplyStep::Fail(error) => actions.push(ScriptAction::Fail(error)),
+                ReplyStep::Wait(gate) => actions.push(ScriptAction::Wait(gate)),
+                ReplyStep::Call { id, tool, arguments } => {
                     let index = calls;
                     calls += 1;
-                    acts.push(Act::Say(ModelEvent::ToolStarted { index, id, name: tool }));
+                    actions.push(ScriptAction::Say(ModelEvent::ToolStarted { index, id, name: tool }));
                     let deltas = arguments.into_iter().filter(|delta| !delta.is_empty());
-                    acts.extend(deltas.map(|delta| Act::Say(ModelEvent::ToolDelta { index, delta })));
+                    actions.extend(
+                        deltas.map(|delta| ScriptAction::Say(ModelEvent::ToolDelta { index, delta })),
+                    );
                 }
             }
         }
         let fitting = if calls == 0 { FinishReason::Stop } else { FinishReason::ToolCalls };
-        acts.push(Act::Say(ModelEvent::Finished(self.finish.unwrap_or(fitting))));
-        acts
+        actions.push(ScriptAction::Say(ModelEvent::Finished(self.finish.unwrap_or(fitting))));
+        actions
     }
 }
 
-fn reply(step: Step) -> Reply {
+fn reply(step: ReplyStep) -> Reply {
     Reply { steps: vec![step], finish: None }
 }
 
-/// Text in one piece.
+/// Text in one event.
 pub fn says(text: &str) -> Reply {
-    reply(Step::Say(ModelEvent::Text(text.to_owned())))
+    reply(ReplyStep::Say(ModelEvent::Text(text.to_owned())))
 }
 
-/// Text, one event for each piece.
+/// Text, one event per piece.
 pub fn says_in_pieces(pieces: &[&str]) -> Reply {
-    let steps = pieces.iter().map(|piece| Step::Say(ModelEvent::Text((*piece).to_owned()))).collect();
+    let steps = pieces.iter().map(|piece| ReplyStep::Say(ModelEvent::Text((*piece).to_owned()))).collect();
     Reply { steps, finish: None }
 }
 
 pub fn reasons(text: &str) -> Reply {
-    reply(Step::Say(ModelEvent::Reasoning(text.to_owned())))
+    reply(ReplyStep::Say(ModelEvent::Reasoning(text.to_owned())))
 }
 
 /// A tool call with this input.
@@ -260,9 +262,9 @@ pub fn raw_call(id: &str, tool: &str, arguments: &str) -> Reply {
     call_in_pieces(id, tool, &[arguments])
 }
 
-/// A tool call whose argument text comes in these pieces.
+/// A tool call whose argument text arrives in these pieces.
 pub fn call_in_pieces(id: &str, tool: &str, pieces: &[&str]) -> Reply {
-    reply(Step::Call {
+    reply(ReplyStep::Call {
         id: (!id.is_empty()).then(|| id.to_owned()),
         tool: tool.to_owned(),
         arguments: pieces.iter().map(|piece| (*piece).to_owned()).collect(),
@@ -271,15 +273,15 @@ pub fn call_in_pieces(id: &str, tool: &str, pieces: &[&str]) -> Reply {
 
 /// The answer ends here with an error.
 pub fn fails(error: ModelError) -> Reply {
-    reply(Step::Fail(error))
+    reply(ReplyStep::Fail(error))
 }
 
-/// The answer goes on when the gate is open.
+/// The answer waits until the gate is open.
 pub fn waits(gate: &Gate) -> Reply {
-    reply(Step::Wait(gate.clone()))
+    reply(ReplyStep::Wait(gate.clone()))
 }
 
-/// Where an answer waits for the test. Once open, a gate stays open.
+/// A point at which an answer waits for the test. Once open, a gate stays open.
 #[derive(Clone, Debug)]
 pub struct Gate {
     state: Arc<watch::Sender<GateState>>,
@@ -306,7 +308,7 @@ impl Gate {
         self.state.send_modify(|state| state.open = true);
     }
 
-    /// Waits until an answer has come to the gate.
+    /// Waits until an answer has reached the gate.
     pub async fn reached(&self) {
         self.wait_for(|state| state.arrived > 0).await;
     }

@@ -1,4 +1,4 @@
-//! The script itself, since every other test leans on it.
+//! The script itself, because all other tests depend on it.
 
 use serde_json::json;
 

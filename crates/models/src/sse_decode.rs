@@ -1,14 +1,15 @@
-//! Server-sent events out of the chunks of a body: bytes in, the data of each event out.
+//! Decodes server-sent events from the chunks of a body. It is our own instead of a library's, for speed and for its
+//! bound (ADR 26).
 //!
-//! Works on bytes, so a character split over two chunks is no special case. An event that lies whole in one
-//! chunk is handed out as a slice of it, without a copy. Lines end with LF or CRLF. What is held back is bounded
-//! by [`MAX_EVENT_BYTES`]. Only `data` counts: event names, ids, retry hints and comments are dropped.
+//! Works on bytes, so a character that is split over two chunks is no special case. An event that is complete in one
+//! chunk is returned as a slice of it, without a copy. Lines end with LF or CRLF. The buffered bytes are bounded by
+//! [`MAX_EVENT_BYTES`]. Only `data` is read: event names, ids, retry hints and comments are ignored.
 
-use std::io::BufRead;
+use std::{io::BufRead, ops::Range};
 
 use bytes::Bytes;
 
-/// The largest event that is accepted. Far above any answer, far below what hurts.
+/// The largest event that is accepted, far above the size of real answers.
 pub const MAX_EVENT_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,35 +21,35 @@ pub struct SseDecoder {
     chunk: Bytes,
     /// How much of `chunk` has been read.
     position: usize,
-    /// The beginning of a line whose end has not arrived.
+    /// The start of a line whose end has not arrived.
     line: Vec<u8>,
     /// The data lines of the event being read, joined with LF.
     data: Vec<u8>,
     has_data: bool,
-    /// `data` was given out by the last call and is to be cleared by the next.
-    given_out: bool,
+    /// The last call returned `data`; the next one clears it.
+    returned: bool,
     after_first_line: bool,
 }
 
 impl SseDecoder {
-    /// Takes the next chunk of the body. Call [`Self::next_event`] until it is dry before the next chunk.
+    /// Adds the next chunk of the body, after [`Self::next_event`] has returned `None`.
     pub fn push(&mut self, chunk: Bytes) {
         debug_assert!(self.position == self.chunk.len(), "a chunk was pushed before the last one was read");
         self.chunk = chunk;
         self.position = 0;
     }
 
-    /// The data of the next event, or `None` when another chunk is needed.
+    /// The data of the next event, or `None` if another chunk is needed.
     pub fn next_event(&mut self) -> Result<Option<&[u8]>, EventTooLarge> {
-        self.forget_given_out();
+        self.clear_returned();
         loop {
             if self.line.is_empty()
                 && !self.has_data
-                && let Some((start, end, next)) = whole_event(&self.chunk, self.position)
+                && let Some(event) = whole_event(&self.chunk, self.position)
             {
-                self.position = next;
+                self.position = event.next;
                 self.after_first_line = true;
-                return Ok(Some(&self.chunk[start..end]));
+                return Ok(Some(&self.chunk[event.data]));
             }
             let rest = &self.chunk[self.position..];
             let Some(length) = line_length(rest) else {
@@ -72,15 +73,15 @@ impl SseDecoder {
             };
             self.check_size()?;
             if ends_event {
-                self.given_out = true;
+                self.returned = true;
                 return Ok(Some(&self.data));
             }
         }
     }
 
-    /// After the last chunk: the data of an event whose closing blank line never came.
+    /// The data of an event without its final blank line, after the last chunk.
     pub fn last_event(&mut self) -> Option<&[u8]> {
-        self.forget_given_out();
+        self.clear_returned();
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {
             self.read_line(&line);
@@ -88,11 +89,11 @@ impl SseDecoder {
         if !self.has_data {
             return None;
         }
-        self.given_out = true;
+        self.returned = true;
         Some(&self.data)
     }
 
-    /// Takes one line with its line end; true when it closes an event that has data.
+    /// Reads one line with its line end; returns whether it ends an event that has data.
     fn read_line(&mut self, line: &[u8]) -> bool {
         let mut line = line.strip_suffix(b"\n").unwrap_or(line);
         line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -114,9 +115,9 @@ impl SseDecoder {
         false
     }
 
-    fn forget_given_out(&mut self) {
-        if self.given_out {
-            self.given_out = false;
+    fn clear_returned(&mut self) {
+        if self.returned {
+            self.returned = false;
             self.has_data = false;
             self.data.clear();
         }
@@ -127,9 +128,16 @@ impl SseDecoder {
     }
 }
 
-/// The common case: one data line and its blank line, all in this chunk. Start and end of the data, and where
-/// the next event begins.
-fn whole_event(chunk: &[u8], position: usize) -> Option<(usize, usize, usize)> {
+/// An event that is complete in one chunk.
+struct WholeEvent {
+    /// Where its data is.
+    data: Range<usize>,
+    /// Where the next event starts.
+    next: usize,
+}
+
+/// Finds the common case: one data line and its blank line in this chunk.
+fn whole_event(chunk: &[u8], position: usize) -> Option<WholeEvent> {
     let rest = &chunk[position..];
     let value = rest.strip_prefix(b"data:")?;
     let length = line_length(value)?;
@@ -147,10 +155,10 @@ fn whole_event(chunk: &[u8], position: usize) -> Option<(usize, usize, usize)> {
     if end > start && chunk[end - 1] == b'\r' {
         end -= 1;
     }
-    (end - start <= MAX_EVENT_BYTES).then_some((start, end, next))
+    (end - start <= MAX_EVENT_BYTES).then_some(WholeEvent { data: start..end, next })
 }
 
-/// The length of the first line with its line end, if it has one. `skip_until` searches as fast as the platform can.
+/// The length of the first line with its line end, if it has one. `skip_until` uses the platform's fast search.
 fn line_length(mut bytes: &[u8]) -> Option<usize> {
     let all = bytes;
     let length = bytes.skip_until(b'\n').ok()?;

@@ -1,4 +1,4 @@
-//! The decoder against every shape of event stream that servers are known to send.
+//! The decoder with every form of event stream that servers are known to send.
 
 use proptest::prelude::*;
 

@@ -1,18 +1,18 @@
-//! Whether a server refused a request because it is longer than the model can read, and how much that is.
+//! Recognises the refusal of a request that is longer than the model's context window.
 //!
-//! There is no status for it: each server says it in its own words, so the words are what is looked at.
+//! There is no status code for it: each server has its own message, so the message is searched.
 
 use crate::model::ModelError;
 
-/// The request does not fit.
+/// The request is longer than the context window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong {
-    /// How many tokens fit, where the server says it.
+    /// The size of the window in tokens, if the message contains it.
     pub limit: Option<u64>,
 }
 
-/// What servers say, in lower case.
-const SAYINGS: [&str; 16] = [
+/// Parts of the messages of servers, in lower case.
+const MESSAGES: [&str; 16] = [
     "context length",
     "context_length",
     "context window",
@@ -31,8 +31,8 @@ const SAYINGS: [&str; 16] = [
     "request_too_large",
 ];
 
-/// What stands right before the limit.
-const BEFORE_THE_LIMIT: [&str; 8] = [
+/// The texts that precede the limit.
+const LIMIT_PREFIXES: [&str; 8] = [
     "maximum context length is ",
     "maximum context length of ",
     "context window of ",
@@ -44,22 +44,22 @@ const BEFORE_THE_LIMIT: [&str; 8] = [
 ];
 
 impl ModelError {
-    /// `Some` when the same request with less in it may do better.
+    /// Returns `Some` if the request is too long for the model.
     pub fn too_long(&self) -> Option<TooLong> {
         let message = match self.cause() {
             Self::Refused { status: 400 | 413 | 422, message } => message,
-            // Some local servers say it as a failure of their own.
+            // Some local servers report it as an internal error.
             Self::Failed { status: 500, message } => message,
             _ => return None,
         };
         let message = message.to_lowercase();
-        SAYINGS.iter().any(|saying| message.contains(saying)).then(|| TooLong { limit: limit(&message) })
+        MESSAGES.iter().any(|part| message.contains(part)).then(|| TooLong { limit: limit(&message) })
     }
 }
 
 fn limit(message: &str) -> Option<u64> {
-    BEFORE_THE_LIMIT.iter().find_map(|before| {
-        let (_, rest) = message.split_once(before)?;
+    LIMIT_PREFIXES.iter().find_map(|prefix| {
+        let (_, rest) = message.split_once(prefix)?;
         let digits: String = rest
             .chars()
             .take_while(|c| c.is_ascii_digit() || *c == ',')

@@ -1,4 +1,4 @@
-//! The demo model through its one method: what it says and which tools it calls, with the tools of the product under
+//! The demo model through `Model::stream`: its answers and its calls, with the tools of the product under
 //! their own names and under others.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails is a test that fails")]
@@ -113,7 +113,7 @@ impl Talk {
         }
     }
 
-    /// Without a pace nothing waits, so the whole stream is there at once.
+    /// Without pauses the whole stream is available at once.
     fn events(&self) -> Vec<ModelEvent> {
         let stream = Demo::new(Pace::AT_ONCE).stream(self.request());
         stream.map(Result::unwrap).collect().now_or_never().expect("it waited for something")

@@ -1,5 +1,5 @@
-//! Replays what fuzzing found interesting: the small corpora in `fuzz/corpus`, with the checks of the fuzz targets.
-//! `cargo xtask soak fuzz` looks for more.
+//! Replays the inputs that fuzzing found: the small corpora in `fuzz/corpus`, with the checks of the fuzz targets.
+//! `cargo xtask soak fuzz` searches for more.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a step that fails fails the test")]
 

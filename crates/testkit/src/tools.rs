@@ -12,7 +12,9 @@ use std::{
 use protocol::ToolSpec;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tools::{AnyTool, Approval, Covers, Effect, InputError, Place, PreparedCall, ToolCtx, ToolError};
+use tools::{
+    AnyTool, Approval, ApprovalScope, Effect, Executor, InputError, PreparedCall, ToolCtx, ToolError,
+};
 
 type Work = Arc<
     dyn Fn(ToolCtx, Value) -> Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send>> + Send + Sync,
@@ -65,9 +67,9 @@ impl TestTool {
 
     /// Asks, and says how far an "always" reaches.
     #[must_use]
-    pub fn that_asks_for(mut self, covers: impl Fn(&Value) -> Covers + Send + Sync + 'static) -> Self {
+    pub fn that_asks_for(mut self, scope: impl Fn(&Value) -> ApprovalScope + Send + Sync + 'static) -> Self {
         let why = "The test wants to know.";
-        self.approval = Arc::new(move |input| Approval::Ask { why: why.to_owned(), covers: covers(input) });
+        self.approval = Arc::new(move |input| Approval::Ask { why: why.to_owned(), scope: scope(input) });
         self.with_side_effect()
     }
 
@@ -91,8 +93,8 @@ impl AnyTool for TestTool {
         &self.spec
     }
 
-    fn place(&self) -> Place {
-        Place::Server
+    fn executor(&self) -> Executor {
+        Executor::Server
     }
 
     fn effect(&self) -> Effect {

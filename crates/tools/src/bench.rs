@@ -1,4 +1,4 @@
-//! The opt-in group `bench`: what the load generator calls.
+//! The opt-in group `bench`: the tools of the load generator.
 
 use std::sync::Arc;
 

@@ -1,26 +1,26 @@
-//! Keeps what a tool produces within limits. Cuts fall on character boundaries, and the wording is neutral: a text
-//! that sounds like a failure makes models call again.
+//! Bounds the output of tools. Texts are cut at character boundaries, and the notes are neutral: a text that sounds like
+//! a failure makes models repeat the call.
 
 use std::io;
 
 use protocol::Artifact;
 use serde_json::{Value, json};
 
-/// The longest string in a snapshot of a running call, in bytes; its end is kept, the newest output.
+/// The longest string in a snapshot of a running call, in bytes; its end, the newest output, is kept.
 const SNAPSHOT_STRING: usize = 64 * 1024;
 /// The largest snapshot, in serialised characters.
 const SNAPSHOT: usize = 256 * 1024;
 
-/// Output that does not fit: its whole text, and what is shown instead.
-pub(crate) struct Overlong {
+/// Output that is longer than its limit.
+pub(crate) struct LongOutput {
     text: String,
     is_json: bool,
     /// Of the serialised output.
     characters: usize,
 }
 
-impl Overlong {
-    /// The output itself when it fits.
+impl LongOutput {
+    /// Returns the output itself if it is within the limit.
     pub(crate) fn of(output: Value, limit: usize) -> Result<Value, Self> {
         let characters = serialised_characters(&output);
         if characters <= limit {
@@ -44,7 +44,7 @@ impl Overlong {
         if self.is_json { "json" } else { "txt" }
     }
 
-    /// The beginning and the end, within the limit, and where the whole is.
+    /// The beginning and the end of the output, within the limit, and the address of the whole.
     pub(crate) fn preview(&self, limit: usize, kept: Option<&Artifact>) -> Value {
         let mut shown = json!({ "truncated": true, "characters": self.characters });
         let mut note =
@@ -63,7 +63,7 @@ impl Overlong {
         shown["note"] = note.into();
         shown["preview"] = "".into();
         let gap = |characters: usize| format!("\n\n[… {characters} characters left out …]\n\n");
-        // Four more than it shows: line breaks are two characters in JSON.
+        // Four more characters, because each line break is two in JSON.
         let marker = gap(self.characters).chars().count() + 4;
         let room = limit.saturating_sub(serialised_characters(&shown) + marker);
         let head = &self.text[..prefix_within(&self.text, room - room / 4)];
@@ -75,12 +75,12 @@ impl Overlong {
     }
 }
 
-/// The output as it is, or a preview whose serialised form stays within the limit.
+/// The output, or a preview whose serialised form is within the limit.
 fn output(output: Value, limit: usize) -> Value {
-    Overlong::of(output, limit).unwrap_or_else(|overlong| overlong.preview(limit, None))
+    LongOutput::of(output, limit).unwrap_or_else(|long| long.preview(limit, None))
 }
 
-/// A text for the model, cut at its end.
+/// Cuts the end of a text for the model.
 pub(crate) fn text(mut text: String, limit: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(limit) else { return text };
     let characters = text.chars().count();
@@ -89,13 +89,13 @@ pub(crate) fn text(mut text: String, limit: usize) -> String {
     text
 }
 
-/// What a running call shows.
+/// Bounds a snapshot of a running call.
 pub(crate) fn snapshot(mut shown: Value) -> Value {
     keep_ends(&mut shown);
     output(shown, SNAPSHOT)
 }
 
-/// Values of tools are as deep as their types or as parsed JSON, so the recursion is bounded.
+/// Cuts the beginnings of long strings. Values are as deep as their types or as parsed JSON, so the recursion is bounded.
 fn keep_ends(value: &mut Value) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -110,17 +110,17 @@ fn keep_ends(value: &mut Value) {
     }
 }
 
-/// How many bytes of the text fit into so many characters of JSON, from its beginning.
+/// The number of bytes at the start of the text that fit into `room` characters of JSON.
 fn prefix_within(text: &str, room: usize) -> usize {
     text[..].chars().scan(0, |used, character| within(used, character, room)).sum()
 }
 
-/// The same, from its end.
+/// The number of bytes at the end of the text that fit into `room` characters of JSON.
 fn suffix_within(text: &str, room: usize) -> usize {
     text.chars().rev().scan(0, |used, character| within(used, character, room)).sum()
 }
 
-/// The bytes of one more character, while there is room for it.
+/// The bytes of one more character, or `None` if there is no room for it.
 fn within(used: &mut usize, character: char, room: usize) -> Option<usize> {
     *used += match character {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
@@ -134,7 +134,7 @@ fn serialised_characters(value: &Value) -> usize {
     let mut count = Characters(0);
     match serde_json::to_writer(&mut count, value) {
         Ok(()) => count.0,
-        // A `Value` has text keys and the counter takes every byte, so this cannot be; assume the worst.
+        // Cannot happen: a `Value` has text keys and the counter accepts every byte. Assume the worst.
         Err(_) => usize::MAX,
     }
 }

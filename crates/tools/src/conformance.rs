@@ -1,5 +1,5 @@
-//! The opt-in group `conformance`: the roles the conformance suite expects of a server. Names and fields are the
-//! suite's. Delegation is described here and executed by the engine.
+//! The opt-in group `conformance`: the tools that the conformance suite expects. The suite defines their names and fields.
+//! Delegation is described here and executed by the engine.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Place, Registry, registry::Group, testing};
+    use crate::{Executor, Registry, registry::Group, testing};
 
     async fn call(name: &str) -> Result<serde_json::Value, String> {
         let tool = Registry::builtin(&[Group::Conformance]).unwrap().get(name).unwrap();
@@ -167,6 +167,6 @@ mod tests {
         ];
         let tools = tools();
         assert_eq!(tools.iter().map(|tool| tool.spec().input_schema.clone()).collect::<Vec<_>>(), expected);
-        assert_eq!((tools[3].place(), tools[4].place()), (Place::Client, Place::Engine));
+        assert_eq!((tools[3].executor(), tools[4].executor()), (Executor::Client, Executor::Engine));
     }
 }

@@ -1,4 +1,4 @@
-//! Delegation as a model sees it. The engine executes these: here are their descriptions and the shape of their input.
+//! The delegation tools: their descriptions and inputs. The engine executes them.
 
 use std::sync::Arc;
 

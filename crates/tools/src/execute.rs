@@ -1,7 +1,7 @@
-//! Runs a prepared call: the one place where its time and its output are bounded.
+//! Runs a prepared call and bounds its time and its output; no other code does.
 //!
-//! Whatever a tool does - finish, fail, hang, panic - the caller gets exactly one [`Outcome`], and the tool shows
-//! nothing after it. A tool that blocks its thread cannot be stopped; tools await instead.
+//! Whether a tool finishes, fails, hangs or panics, the caller gets exactly one [`Outcome`], and the tool emits nothing
+//! after it. A tool that blocks its thread cannot be stopped; tools must await instead.
 
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Artifacts, Emit, PreparedCall, ToolCtx, ToolError,
-    bound::{self, Overlong},
+    bound::{self, LongOutput},
 };
 
-/// How long a cancelled tool may tidy up before it is dropped. Whoever waits for a call waits longer than this.
+/// How long a cancelled tool may clean up before it is dropped. Callers wait longer than this.
 pub const GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +39,9 @@ pub enum Outcome {
     Done(Value),
     /// For the model and the person.
     Failed(String),
-    /// The run was cancelled, or the tool says that it was.
+    /// The run was cancelled, or the tool reports it.
     Cancelled,
-    /// Our defect: the source is for the log, the model is told only that the tool failed.
+    /// A defect of ours: the source is for the log, the model only learns that the tool failed.
     Defect(Box<dyn std::error::Error + Send + Sync>),
 }
 
@@ -62,10 +62,10 @@ pub async fn execute(call: PreparedCall, ctx: ToolCtx, limits: Limits) -> Outcom
         return Outcome::Cancelled;
     }
     let token = run_cancelled.child_token();
-    // Also when this future is dropped: nothing the tool started may outlive the call.
+    // Cancels also when this future is dropped: nothing that the tool started may outlive the call.
     let _cancel_at_the_end = token.clone().drop_guard();
-    let emit = Arc::new(WhileRunning::new(Arc::clone(&ctx.emit)));
-    let keeper = Keeper { tool: ctx.tool.clone(), artifacts: Arc::clone(&ctx.artifacts) };
+    let emit = Arc::new(BoundedEmit::new(Arc::clone(&ctx.emit)));
+    let archive = OutputArchive { tool: ctx.tool.clone(), artifacts: Arc::clone(&ctx.artifacts) };
     let ctx = ToolCtx { cancel: token.clone(), emit: Arc::clone(&emit) as Arc<dyn Emit>, ..ctx };
 
     let mut work = Box::pin(AssertUnwindSafe(async move { (call.run)(ctx).await }).catch_unwind());
@@ -76,7 +76,7 @@ pub async fn execute(call: PreparedCall, ctx: ToolCtx, limits: Limits) -> Outcom
         () = time::sleep(limits.time) => Stop::TimeOut,
     };
     let outcome = match stop {
-        // A tool that hears the cancel first ends by itself; what it reports then is only a consequence.
+        // A tool may notice the cancellation first and end by itself; its error is only a consequence.
         Stop::Ended(ended) if run_cancelled.is_cancelled() => {
             stopped_outcome(&Stop::RunCancelled, outcome_of(ended), limits.time)
         }
@@ -87,9 +87,9 @@ pub async fn execute(call: PreparedCall, ctx: ToolCtx, limits: Limits) -> Outcom
             stopped_outcome(&early, outcome, limits.time)
         }
     };
-    drop(work); // before closing: a tool stopped while it was showing something holds the gate
+    drop(work); // before closing: a tool that was stopped while it emitted something holds the lock
     emit.close().await;
-    within(outcome, limits.output_chars, &keeper).await
+    bounded(outcome, limits.output_chars, &archive).await
 }
 
 type Ended = Result<Result<Value, ToolError>, Box<dyn Any + Send>>;
@@ -110,7 +110,7 @@ fn outcome_of(ended: Ended) -> Outcome {
     }
 }
 
-/// Work that was completed in spite of the stop is reported as such: its effect has happened.
+/// Work that was completed in spite of the stop is reported as done: its effect has happened.
 fn stopped_outcome(stop: &Stop, outcome: Outcome, limit: Duration) -> Outcome {
     match (stop, outcome) {
         (_, done @ Outcome::Done(_)) => done,
@@ -122,13 +122,13 @@ fn stopped_outcome(stop: &Stop, outcome: Outcome, limit: Duration) -> Outcome {
     }
 }
 
-async fn within(outcome: Outcome, limit: usize, keeper: &Keeper) -> Outcome {
+async fn bounded(outcome: Outcome, limit: usize, archive: &OutputArchive) -> Outcome {
     match outcome {
-        Outcome::Done(output) => Outcome::Done(match Overlong::of(output, limit) {
+        Outcome::Done(output) => Outcome::Done(match LongOutput::of(output, limit) {
             Ok(output) => output,
-            Err(overlong) => {
-                let kept = keeper.keep(&overlong).await;
-                overlong.preview(limit, kept.as_ref())
+            Err(long) => {
+                let kept = archive.keep(&long).await;
+                long.preview(limit, kept.as_ref())
             }
         }),
         Outcome::Failed(message) => Outcome::Failed(bound::text(message, limit)),
@@ -136,18 +136,18 @@ async fn within(outcome: Outcome, limit: usize, keeper: &Keeper) -> Outcome {
     }
 }
 
-/// Where output goes that is too long for a message.
-struct Keeper {
+/// Stores output that is too long for a message.
+struct OutputArchive {
     tool: String,
     artifacts: Arc<dyn Artifacts>,
 }
 
-impl Keeper {
-    /// `None` when it cannot be kept; the preview is shown all the same.
-    async fn keep(&self, overlong: &Overlong) -> Option<Artifact> {
-        let name = format!("{}-output.{}", self.tool, overlong.extension());
-        let bytes = overlong.text().as_bytes().to_vec();
-        self.artifacts.keep(&name, overlong.media_type(), bytes).await.ok()
+impl OutputArchive {
+    /// Stores the whole output; `None` if that fails, then there is only the preview.
+    async fn keep(&self, long: &LongOutput) -> Option<Artifact> {
+        let name = format!("{}-output.{}", self.tool, long.extension());
+        let bytes = long.text().as_bytes().to_vec();
+        self.artifacts.keep(&name, long.media_type(), bytes).await.ok()
     }
 }
 
@@ -160,28 +160,28 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-/// Passes on what a tool shows, bounded, one thing after the other, until the call has ended.
-struct WhileRunning {
+/// Passes on what a tool emits until the call has ended, bounded and one at a time.
+struct BoundedEmit {
     inner: Arc<dyn Emit>,
     ended: CancellationToken,
-    /// Held while something is passed on; whoever holds it after `ended` knows that all is quiet.
-    gate: Mutex<()>,
+    /// Held while something is passed on; once it is acquired after `ended`, nothing more follows.
+    emitting: Mutex<()>,
 }
 
-impl WhileRunning {
+impl BoundedEmit {
     fn new(inner: Arc<dyn Emit>) -> Self {
-        Self { inner, ended: CancellationToken::new(), gate: Mutex::new(()) }
+        Self { inner, ended: CancellationToken::new(), emitting: Mutex::new(()) }
     }
 
-    /// Nothing is passed on once this has returned.
+    /// Stops passing on; nothing follows once this has returned.
     async fn close(&self) {
         self.ended.cancel();
-        drop(self.gate.lock().await);
+        drop(self.emitting.lock().await);
     }
 
     async fn pass(&self, showing: impl Future<Output = ()> + Send) {
         let in_turn = async {
-            let _held = self.gate.lock().await;
+            let _held = self.emitting.lock().await;
             showing.await;
         };
         tokio::select! {
@@ -193,7 +193,7 @@ impl WhileRunning {
 }
 
 #[async_trait]
-impl Emit for WhileRunning {
+impl Emit for BoundedEmit {
     async fn progress(&self, output: Value) {
         self.pass(self.inner.progress(bound::snapshot(output))).await;
     }

@@ -1,4 +1,4 @@
-//! Every way a call can end, and that nothing is shown after it. Time is tokio's paused clock.
+//! Every way a call can end, and that nothing is emitted after it. Time is tokio's paused clock.
 
 use std::{future, io, sync::Mutex as StdMutex};
 
@@ -8,7 +8,7 @@ use tokio::{sync::oneshot, task::JoinSet, time::Instant};
 use super::*;
 use crate::{
     Approval,
-    testing::{Shown, ctx},
+    testing::{Recorder, ctx},
 };
 
 fn prepared<F>(run: impl FnOnce(ToolCtx) -> F + Send + 'static) -> PreparedCall
@@ -61,7 +61,7 @@ async fn a_panic_is_a_defect_and_the_model_hears_no_details() {
         let Outcome::Defect(source) = outcome else { panic!("{outcome:?}") };
         assert_eq!(source.to_string(), format!("the tool panicked: {message}"));
         let told = ToolOutcome::from(Outcome::Defect(source));
-        let text = "the tool failed inside; this is a defect, not your mistake".to_owned();
+        let text = "the tool failed because of an internal error, not because of your call".to_owned();
         assert_eq!(told, ToolOutcome::Failed { message: text });
     }
 }
@@ -148,7 +148,7 @@ async fn dropping_the_execution_cancels_what_the_tool_started() {
 
 #[tokio::test]
 async fn what_a_tool_shows_is_passed_on_in_order_and_bounded() {
-    let shown = Arc::<Shown>::default();
+    let shown = Arc::<Recorder>::default();
     let call = prepared(|ctx| async move {
         ctx.emit.progress(json!("é".repeat(40_000) + "end")).await;
         ctx.emit.data("plan", Some("plan"), json!(1)).await;
@@ -167,7 +167,7 @@ async fn what_a_tool_shows_is_passed_on_in_order_and_bounded() {
 
 #[tokio::test]
 async fn nothing_is_shown_after_the_result() {
-    let shown = Arc::<Shown>::default();
+    let shown = Arc::<Recorder>::default();
     let (lend, lent) = oneshot::channel();
     let call = prepared(|ctx| async move {
         lend.send(Arc::clone(&ctx.emit)).ok();
@@ -181,7 +181,7 @@ async fn nothing_is_shown_after_the_result() {
     assert_eq!(shown.all(), Vec::<Value>::new());
 }
 
-/// A reader that never takes anything.
+/// A reader that never accepts anything.
 struct Stuck;
 
 #[async_trait]

@@ -1,9 +1,8 @@
-//! Checks a call's arguments against the tool's `Input` and names the field that is wrong.
+//! Checks a call's arguments against the tool's `Input`; errors name the field.
 //!
-//! A host tool is generous: superfluous fields and invalid optional fields are dropped; a required field is never
-//! invented. A contract tool is exact: every deviation is refused. An optional field is dropped only when its own
-//! value is of the wrong kind; a mistake deeper inside it, or a value that is too large, is told, since dropping would lose
-//! what was meant.
+//! A host tool is lenient: unknown fields and invalid optional fields are dropped; a required field is never invented. A
+//! contract tool is exact: every deviation is refused. An optional field is dropped only if its own value has the wrong
+//! type; an error deeper in it, or a value that is too large, is reported, because dropping it would lose its meaning.
 
 use protocol::ToolSpec;
 use serde::de::DeserializeOwned;
@@ -12,17 +11,17 @@ use serde_path_to_error::Segment;
 
 use crate::{InputError, schema, typed::Family};
 
-/// More wrong fields than this and the call is refused instead of stripped.
-const MOST_DROPS: usize = 32;
+/// The most fields that are dropped; a call with more invalid fields is refused.
+const MAX_DROPPED_FIELDS: usize = 32;
 const LONGEST_QUOTE: usize = 120;
 
-/// What a tool accepts.
-pub(crate) struct Shape {
+/// The input that a tool accepts.
+pub(crate) struct InputSchema {
     pub spec: ToolSpec,
     pub family: Family,
 }
 
-impl Shape {
+impl InputSchema {
     pub(crate) fn of<I: schemars::JsonSchema>(name: &str, family: Family) -> Self {
         let described = schema::describe::<I>(family);
         let spec = ToolSpec {
@@ -41,11 +40,11 @@ impl Shape {
             Err(problem) => problem,
         };
         if self.family == Family::Contract {
-            return Err(first.told());
+            return Err(first.into_error());
         }
         let mut input = input.clone();
         let mut problem = first;
-        for _ in 0..MOST_DROPS {
+        for _ in 0..MAX_DROPPED_FIELDS {
             if !(problem.may_be_dropped(schema) && remove(&mut input, &problem.path)) {
                 break;
             }
@@ -54,7 +53,7 @@ impl Shape {
                 Err(next) => next,
             };
         }
-        Err(problem.told())
+        Err(problem.into_error())
     }
 
     fn expect_object(&self, input: &Value) -> Result<(), InputError> {
@@ -71,116 +70,117 @@ impl Shape {
     }
 }
 
-fn read<I: DeserializeOwned>(schema: &Value, input: &Value) -> Result<I, Problem> {
-    let accepted = serde_path_to_error::deserialize(input).map_err(|error| Problem::from_serde(&error))?;
+fn read<I: DeserializeOwned>(schema: &Value, input: &Value) -> Result<I, InputProblem> {
+    let accepted =
+        serde_path_to_error::deserialize(input).map_err(|error| InputProblem::from_serde(&error))?;
     let mut path = Vec::new();
-    match beyond_schema(schema, input, &mut path) {
-        Some(fault) => Err(Problem { path, fault }),
+    match constraint_fault(schema, input, &mut path) {
+        Some(fault) => Err(InputProblem { path, fault }),
         None => Ok(accepted),
     }
 }
 
-enum Step {
+enum PathStep {
     Field(String),
     Item(usize),
 }
 
-enum Fault {
+enum InputFault {
     Superfluous(String),
     Missing,
     Invalid(String),
-    /// Of the right kind, but too large or too small: the intent is plain and would be lost.
+    /// Of the right type, but too large or too small. Never dropped, because its meaning is clear.
     OutOfBounds(String),
 }
 
-struct Problem {
-    path: Vec<Step>,
-    fault: Fault,
+struct InputProblem {
+    path: Vec<PathStep>,
+    fault: InputFault,
 }
 
-impl Problem {
+impl InputProblem {
     fn from_serde(error: &serde_path_to_error::Error<serde_json::Error>) -> Self {
-        let mut path: Vec<Step> = error
+        let mut path: Vec<PathStep> = error
             .path()
             .iter()
             .filter_map(|segment| match segment {
-                Segment::Seq { index } => Some(Step::Item(*index)),
-                Segment::Map { key } => Some(Step::Field(key.clone())),
-                Segment::Enum { variant } => Some(Step::Field(variant.clone())),
+                Segment::Seq { index } => Some(PathStep::Item(*index)),
+                Segment::Map { key } => Some(PathStep::Field(key.clone())),
+                Segment::Enum { variant } => Some(PathStep::Field(variant.clone())),
                 Segment::Unknown => None,
             })
             .collect();
         let message = error.inner().to_string();
         let fault = if let Some(field) = message.strip_prefix("missing field ") {
-            path.push(Step::Field(field.trim_matches('`').to_owned()));
-            Fault::Missing
+            path.push(PathStep::Field(field.trim_matches('`').to_owned()));
+            InputFault::Missing
         } else if message.starts_with("unknown field ") {
-            Fault::Superfluous(expected_part(&message).map(known_fields).unwrap_or_default())
+            InputFault::Superfluous(expected_part(&message).map(known_fields).unwrap_or_default())
         } else {
-            Fault::Invalid(reworded(&message))
+            InputFault::Invalid(reworded(&message))
         };
         Self { path, fault }
     }
 
-    fn told(self) -> InputError {
-        let place = place(&self.path);
+    fn into_error(self) -> InputError {
+        let field = path_text(&self.path);
         InputError(match self.fault {
-            Fault::Superfluous(known) => format!("{place}: this tool has no such field{known}"),
-            Fault::Missing => format!("{place}: is required and missing"),
-            Fault::Invalid(reason) | Fault::OutOfBounds(reason) => format!("{place}: {reason}"),
+            InputFault::Superfluous(known) => format!("{field}: this tool has no such field{known}"),
+            InputFault::Missing => format!("{field}: is required and missing"),
+            InputFault::Invalid(reason) | InputFault::OutOfBounds(reason) => format!("{field}: {reason}"),
         })
     }
 
     fn may_be_dropped(&self, schema: &Value) -> bool {
         match self.fault {
-            Fault::Superfluous(_) => true,
-            Fault::Missing | Fault::OutOfBounds(_) => false,
-            Fault::Invalid(_) => is_optional(schema, &self.path),
+            InputFault::Superfluous(_) => true,
+            InputFault::Missing | InputFault::OutOfBounds(_) => false,
+            InputFault::Invalid(_) => is_optional(schema, &self.path),
         }
     }
 }
 
-fn place(path: &[Step]) -> String {
+fn path_text(path: &[PathStep]) -> String {
     let mut name = String::new();
     for step in path {
         match step {
-            Step::Item(index) => name.push_str(&format!("[{index}]")),
-            Step::Field(field) if name.is_empty() => name.push_str(field),
-            Step::Field(field) => name.push_str(&format!(".{field}")),
+            PathStep::Item(index) => name.push_str(&format!("[{index}]")),
+            PathStep::Field(field) if name.is_empty() => name.push_str(field),
+            PathStep::Field(field) => name.push_str(&format!(".{field}")),
         }
     }
     if name.is_empty() { "the arguments".to_owned() } else { format!("field `{name}`") }
 }
 
-fn is_optional(schema: &Value, path: &[Step]) -> bool {
-    let Some((Step::Field(last), parents)) = path.split_last() else { return false };
+fn is_optional(schema: &Value, path: &[PathStep]) -> bool {
+    let Some((PathStep::Field(last), parents)) = path.split_last() else { return false };
     let parent = parents.iter().try_fold(schema, |node, step| match step {
-        Step::Field(field) => node.get("properties")?.get(field),
-        Step::Item(_) => node.get("items"),
+        PathStep::Field(field) => node.get("properties")?.get(field),
+        PathStep::Item(_) => node.get("items"),
     });
     let Some(parent) = parent.and_then(Value::as_object) else { return false };
     let known = parent.get("properties").is_some_and(|fields| fields.get(last).is_some());
     known && !schema::required(parent).contains(last)
 }
 
-fn remove(input: &mut Value, path: &[Step]) -> bool {
-    let Some((Step::Field(last), parents)) = path.split_last() else { return false };
+fn remove(input: &mut Value, path: &[PathStep]) -> bool {
+    let Some((PathStep::Field(last), parents)) = path.split_last() else { return false };
     let parent = parents.iter().try_fold(input, |node, step| match step {
-        Step::Field(field) => node.get_mut(field),
-        Step::Item(index) => node.get_mut(index),
+        PathStep::Field(field) => node.get_mut(field),
+        PathStep::Item(index) => node.get_mut(index),
     });
     parent.and_then(Value::as_object_mut).is_some_and(|fields| fields.shift_remove(last).is_some())
 }
 
-/// What serde does not look at: closed field sets and the bounds of lists, texts and numbers.
-fn beyond_schema(schema: &Value, value: &Value, path: &mut Vec<Step>) -> Option<Fault> {
+/// Checks what serde does not: unknown fields of closed objects, and the bounds of lists, texts and numbers.
+fn constraint_fault(schema: &Value, value: &Value, path: &mut Vec<PathStep>) -> Option<InputFault> {
     let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
     let outside = |amount: f64, least: &str, most: &str, unit: &str| {
         if let Some(least) = bound(least).filter(|least| amount < *least) {
-            return Some(Fault::OutOfBounds(format!("expected at least {least}{unit}, got {amount}")));
+            return Some(InputFault::OutOfBounds(format!("expected at least {least}{unit}, got {amount}")));
         }
         let most = bound(most).filter(|most| amount > *most)?;
-        Some(Fault::OutOfBounds(format!("expected at most {most}{unit}, got {amount}")))
+        Some(InputFault::OutOfBounds(format!("expected at most {most}{unit}, got {amount}")))
     };
     match value {
         Value::Null | Value::Bool(_) => None,
@@ -190,7 +190,7 @@ fn beyond_schema(schema: &Value, value: &Value, path: &mut Vec<Step>) -> Option<
             outside(items.len() as f64, "minItems", "maxItems", " entries").or_else(|| {
                 let schema = schema.get("items")?;
                 items.iter().enumerate().find_map(|(index, item)| {
-                    inside(path, Step::Item(index), |path| beyond_schema(schema, item, path))
+                    with_step(path, PathStep::Item(index), |path| constraint_fault(schema, item, path))
                 })
             })
         }
@@ -198,11 +198,15 @@ fn beyond_schema(schema: &Value, value: &Value, path: &mut Vec<Step>) -> Option<
             let known = schema.get("properties")?.as_object()?;
             let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
             fields.iter().find_map(|(name, field)| {
-                inside(path, Step::Field(name.clone()), |path| match known.get(name) {
-                    Some(schema) => beyond_schema(schema, field, path),
+                with_step(path, PathStep::Field(name.clone()), |path| match known.get(name) {
+                    Some(schema) => constraint_fault(schema, field, path),
                     None => closed.then(|| {
                         let names = quoted(known.keys().map(String::as_str));
-                        Fault::Superfluous(if known.is_empty() { names } else { format!("; it has {names}") })
+                        InputFault::Superfluous(if known.is_empty() {
+                            names
+                        } else {
+                            format!("; it has {names}")
+                        })
                     }),
                 })
             })
@@ -210,12 +214,12 @@ fn beyond_schema(schema: &Value, value: &Value, path: &mut Vec<Step>) -> Option<
     }
 }
 
-/// Leaves the step on the path when there is a fault, so that the path tells where.
-fn inside(
-    path: &mut Vec<Step>,
-    step: Step,
-    check: impl FnOnce(&mut Vec<Step>) -> Option<Fault>,
-) -> Option<Fault> {
+/// Runs a check one step deeper. The step stays on the path if there is a fault, so that the path shows where it is.
+fn with_step(
+    path: &mut Vec<PathStep>,
+    step: PathStep,
+    check: impl FnOnce(&mut Vec<PathStep>) -> Option<InputFault>,
+) -> Option<InputFault> {
     path.push(step);
     let fault = check(path);
     if fault.is_none() {
@@ -224,7 +228,7 @@ fn inside(
     fault
 }
 
-/// serde speaks about Rust types; the model reads JSON words and what was expected first.
+/// Rewrites serde's message, which names Rust types, in JSON terms, with the expectation first.
 fn reworded(message: &str) -> String {
     let Some(expected) = expected_part(message) else { return clipped(message) };
     let got = message.split(", expected ").next().unwrap_or_default();

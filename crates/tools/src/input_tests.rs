@@ -1,4 +1,4 @@
-//! What each family accepts, and how the field that is wrong is named.
+//! What each family accepts, and how errors name the field.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -50,7 +50,7 @@ struct Options {
 }
 
 fn accept(family: Family, input: &Value) -> Result<List, String> {
-    Shape::of::<List>("list", family).accept(input).map_err(|error| error.to_string())
+    InputSchema::of::<List>("list", family).accept(input).map_err(|error| error.to_string())
 }
 
 fn host(input: &Value) -> Result<List, String> {
@@ -167,7 +167,7 @@ fn long_wrong_values_are_not_echoed_in_full() {
 
 #[test]
 fn a_bare_string_is_a_whole_input() {
-    let shape = Shape::of::<String>("js-repl", Family::Host);
+    let shape = InputSchema::of::<String>("js-repl", Family::Host);
     assert_eq!(shape.accept::<String>(&json!("1 + 1")).unwrap(), "1 + 1");
     let error = shape.accept::<String>(&json!({})).unwrap_err().to_string();
     assert_eq!(error, "the arguments: expected a string, got map");

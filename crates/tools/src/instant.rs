@@ -1,4 +1,4 @@
-//! How tools write an instant.
+//! Conversion of timestamps for tools.
 
 use protocol::Timestamp;
 

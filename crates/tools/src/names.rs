@@ -1,7 +1,7 @@
-//! Finds the tool a model meant when the name it wrote is not quite one: wrong case, other separators, a prefix of
-//! its training, a typing error. Only where one tool alone fits: a guess between two is no repair.
+//! Finds the tool for a misspelt name: wrong case, other separators, a prefix from the model's training, a typing error.
+//! A name that could mean two tools is not resolved.
 
-/// What some models write before a name.
+/// Prefixes that some models add to a name.
 const PREFIXES: [&str; 8] = [
     "functions.",
     "function.",
@@ -13,11 +13,11 @@ const PREFIXES: [&str; 8] = [
     "multi_tool_use.",
 ];
 
-/// Typing errors are looked for in names of at least this length, and one more for each further four letters.
+/// One typing error is accepted in a name of at least this length, and two in a name of four more letters.
 const SHORTEST_WITH_AN_ERROR: usize = 5;
 const LONGEST: usize = 128;
 
-/// The one of `names` that `written` means.
+/// Returns the one of `names` that `written` means.
 pub fn resolve<'a>(written: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     if let Some(exact) = names.clone().find(|name| *name == written) {
         return Some(exact);
@@ -33,7 +33,7 @@ pub fn resolve<'a>(written: &str, names: impl Iterator<Item = &'a str> + Clone) 
     same.or_else(|| nearest(&plain, names))
 }
 
-/// Without what models put around a name: quotes, prefixes, call brackets, tokens of their own.
+/// Removes what models add to a name: quotes, prefixes, call brackets, special tokens.
 fn bare(written: &str) -> &str {
     let mut name = written.trim();
     for end in ["<|", "("] {
@@ -44,7 +44,7 @@ fn bare(written: &str) -> &str {
     PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
 
-/// `Read_File`, `readFile` and `read-file` are the same letters.
+/// The lower-case letters and digits of a name: the same for `Read_File`, `readFile` and `read-file`.
 fn letters(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -54,48 +54,13 @@ fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     found.next().is_none().then_some(first)
 }
 
-fn nearest<'a>(plain: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// The name with the fewest typing errors: letters that are added, missing, changed or swapped with a neighbour.
+fn nearest<'a>(plain: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let length = plain.chars().count();
-    let most = (length + 4).checked_sub(SHORTEST_WITH_AN_ERROR)? / 4;
-    let most = most.min(2);
-    let mut best: Option<(usize, &str)> = None;
-    let mut tied = false;
-    for name in names {
-        let far = distance(plain, &letters(name));
-        if far > most {
-            continue;
-        }
-        match best {
-            Some((nearest, _)) if far > nearest => {}
-            Some((nearest, _)) if far == nearest => tied = true,
-            _ => {
-                best = Some((far, name));
-                tied = false;
-            }
-        }
-    }
-    best.filter(|_| !tied).map(|(_, name)| name)
-}
-
-/// Letters to add, leave out, change or swap with a neighbour.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.iter().enumerate() {
-        let mut row = Vec::with_capacity(b.len() + 1);
-        row.push(i + 1);
-        for (j, right) in b.iter().enumerate() {
-            let change = last[j] + usize::from(left != right);
-            let mut best = change.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *left == b[j - 1] && a[i - 1] == *right {
-                best = best.min(before[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last.last().copied().unwrap_or_default()
+    let most = ((length + 4).checked_sub(SHORTEST_WITH_AN_ERROR)? / 4).min(2);
+    let errors = |name: &str| strsim::osa_distance(plain, &letters(name));
+    let fewest = names.clone().map(errors).min().filter(|errors| *errors <= most)?;
+    only(names.filter(|name| errors(name) == fewest))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The one list of tools, built once at the start. Capability groups, modes and agents only select from it.
+//! The list of all tools, built once at the start. Groups, modes and agents select from it.
 //!
-//! Names are unique and in a fixed order, so that the tools of a model request are the same bytes every time.
+//! Names are unique and in a fixed order, so that the tools of a model request are always the same bytes.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,13 +14,13 @@ use crate::{
     update_plan::UpdatePlan,
 };
 
-/// The longest name that all model providers take.
+/// The longest name that all model providers accept.
 const LONGEST_NAME: usize = 64;
 
 #[derive(Default)]
 pub struct Registry {
     tools: Vec<Arc<dyn AnyTool>>,
-    places: HashMap<String, usize>,
+    indexes: HashMap<String, usize>,
 }
 
 impl Registry {
@@ -49,19 +49,19 @@ impl Registry {
         if description.trim().is_empty() {
             return Err(RegistryError::NoDescription(name.clone()));
         }
-        if self.places.contains_key(name) {
+        if self.indexes.contains_key(name) {
             return Err(RegistryError::Duplicate(name.clone()));
         }
-        self.places.insert(name.clone(), self.tools.len());
+        self.indexes.insert(name.clone(), self.tools.len());
         self.tools.push(tool);
         Ok(())
     }
 
     pub fn get(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
-        self.places.get(name).and_then(|place| self.tools.get(*place)).cloned()
+        self.indexes.get(name).and_then(|index| self.tools.get(*index)).cloned()
     }
 
-    /// What the model is told about these tools, in the order asked for.
+    /// The specs of these tools, in the order of `names`.
     pub fn specs<N: AsRef<str>>(
         &self,
         names: impl IntoIterator<Item = N>,
@@ -86,9 +86,9 @@ fn is_name(name: &str) -> bool {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    #[error("there are two tools named `{0}`; a name belongs to one tool")]
+    #[error("there are two tools named `{0}`; names must be unique")]
     Duplicate(String),
-    #[error("`{0}` cannot be a tool's name: 1 to {LONGEST_NAME} ASCII letters, digits, `-` and `_`")]
+    #[error("`{0}` is not a valid tool name: use 1 to {LONGEST_NAME} ASCII letters, digits, `-` and `_`")]
     BadName(String),
     #[error("tool `{0}` has no description: write a doc comment on its input")]
     NoDescription(String),
@@ -96,12 +96,12 @@ pub enum RegistryError {
     Unknown(String),
 }
 
-/// Tools that are off unless asked for.
+/// Tools that are disabled by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// The roles of the conformance suite.
+    /// The tools of the conformance suite.
     Conformance,
-    /// What the load generator calls.
+    /// The tools of the load generator.
     Bench,
 }
 
@@ -115,7 +115,7 @@ impl Group {
         }
     }
 
-    /// Reads a comma list; empty entries and repetitions do not matter.
+    /// Reads a comma-separated list; empty entries and repetitions are ignored.
     pub fn parse_list(list: &str) -> Result<Vec<Self>, GroupError> {
         let mut groups = Vec::new();
         for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {

@@ -1,18 +1,17 @@
-//! From a tool's `Input` type to the schema the model reads.
+//! Generates the schema that the model reads from a tool's `Input` type.
 //!
-//! Two exports of the same type are equal to the byte, fields keep the order of the code, and nothing is in the
-//! schema that the model has no use for: no `$schema`, no type names, no number formats, no `null` for fields that
-//! may simply be left out.
+//! Two exports of the same type are the same bytes, fields keep the order of the code, and the schema contains nothing
+//! that is useless for the model: no `$schema`, no type names, no number formats, no `null` for optional fields.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use crate::typed::Family;
 
-/// The field every host tool asks for: shown to the person, never read by the tool.
+/// The field that every host tool requires: shown to the person, not read by the tool.
 pub(crate) const ACTION_NAME: &str = "actionName";
 
-/// What a tool says about its input.
+/// The description and the schema of a tool's input.
 pub(crate) struct Described {
     pub description: String,
     pub schema: Value,
@@ -42,7 +41,7 @@ pub(crate) fn describe<I: JsonSchema>(family: Family) -> Described {
     Described { description, schema: Value::Object(root) }
 }
 
-/// A tool whose whole input is a bare string has no place for the field and gets none.
+/// Adds the `actionName` field, except to a tool whose whole input is a string.
 fn ask_for_action_name(root: &mut Map<String, Value>) {
     let Some(Value::Object(fields)) = root.get_mut("properties") else { return };
     if fields.contains_key(ACTION_NAME) {
@@ -59,7 +58,7 @@ fn ask_for_action_name(root: &mut Map<String, Value>) {
     }
 }
 
-/// The field set of a contract tool is fixed, and its schema says so.
+/// Forbids other fields: the field set of a contract tool is fixed.
 fn close(root: &mut Map<String, Value>) {
     let composed = ["$ref", "allOf", "anyOf", "oneOf"].iter().any(|keyword| root.contains_key(*keyword));
     if root.contains_key("properties") && !composed {
@@ -67,7 +66,7 @@ fn close(root: &mut Map<String, Value>) {
     }
 }
 
-/// Walks schemas only: a *field* may well be called `title` or `format`.
+/// Removes useless keywords from schemas, but not from fields: a *field* may be called `title` or `format`.
 fn clean(schema: &mut Value) {
     let Value::Object(node) = schema else { return };
     node.shift_remove("title");
@@ -113,7 +112,7 @@ fn is_rust_number(format: &str) -> bool {
     format.starts_with("int") || format.starts_with("uint") || format == "float" || format == "double"
 }
 
-/// An optional field is left out, not sent as `null`.
+/// Removes `null` from an optional field, which is left out instead.
 fn without_null(field: &mut Value) {
     let Value::Object(node) = field else { return };
     if let Some(Value::Array(types)) = node.get_mut("type") {
@@ -137,7 +136,7 @@ fn without_null(field: &mut Value) {
     }
 }
 
-/// Line ends of the source are not line ends of the text; blank lines and list items are.
+/// Joins the lines of a doc comment, except at blank lines and list items.
 fn reflow(text: &str) -> String {
     let mut flowed = String::with_capacity(text.len());
     for line in text.lines().map(str::trim) {

@@ -1,4 +1,4 @@
-//! `test-approval`: always asks, then does nothing. Shows a person how approvals look.
+//! `test-approval`: asks for an approval, then does nothing. Shows how approvals look.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ impl Tool for TestApproval {
     type Input = Input;
     type Output = Output;
 
-    /// Stands for a call with an effect: an approval counts for one execution.
+    /// Behaves like a call with an effect: one approval allows one execution.
     fn effect(&self) -> Effect {
         Effect::SideEffect
     }

@@ -1,4 +1,4 @@
-//! A [`ToolCtx`] for unit tests: fixed time, recorded showing, a session with chosen notes.
+//! A [`ToolCtx`] for unit tests: fixed time, recorded output, a session with chosen notes.
 
 use std::{
     collections::HashMap,
@@ -23,14 +23,14 @@ impl Clock for FixedClock {
     }
 }
 
-/// What was shown, in order; also the session's notes.
+/// Records what a tool emits, in order; also holds the session's notes.
 #[derive(Default)]
-pub(crate) struct Shown {
+pub(crate) struct Recorder {
     pub all: Mutex<Vec<Value>>,
     pub kept: Mutex<HashMap<String, Value>>,
 }
 
-impl Shown {
+impl Recorder {
     fn add(&self, shown: Value) {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).push(shown);
     }
@@ -45,7 +45,7 @@ impl Shown {
 }
 
 #[async_trait]
-impl Emit for Shown {
+impl Emit for Recorder {
     async fn progress(&self, output: Value) {
         self.add(json!({ "progress": output }));
     }
@@ -61,14 +61,14 @@ impl Emit for Shown {
 }
 
 #[async_trait]
-impl Notes for Shown {
+impl Notes for Recorder {
     async fn latest(&self, name: &str) -> Result<Option<Value>, ToolError> {
         Ok(self.kept.lock().unwrap().get(name).cloned())
     }
 }
 
 #[async_trait]
-impl Artifacts for Shown {
+impl Artifacts for Recorder {
     async fn keep(&self, name: &str, media_type: &str, bytes: Vec<u8>) -> Result<Artifact, ToolError> {
         let artifact = Artifact {
             id: ArtifactId::new("art_1"),
@@ -82,7 +82,7 @@ impl Artifacts for Shown {
     }
 }
 
-pub(crate) fn ctx(shown: &Arc<Shown>) -> ToolCtx {
+pub(crate) fn ctx(shown: &Arc<Recorder>) -> ToolCtx {
     ToolCtx {
         call: ToolCallId::new("call_1"),
         cancel: CancellationToken::new(),

@@ -43,7 +43,7 @@ impl Tool for TimeNow {
         let asked = input.timezone.as_deref().map(str::trim).filter(|name| !name.is_empty());
         let (zone, name) = match asked {
             Some(asked) => named(asked).ok_or_else(|| unknown(asked))?,
-            // A zone that the client made up is not the model's mistake.
+            // An invalid zone of the client is not the model's mistake.
             None => ctx.timezone.as_deref().and_then(named).unwrap_or_else(utc),
         };
         Ok(describe(&instant(now)?.to_zoned(zone), now.0, name))

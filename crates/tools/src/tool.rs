@@ -1,7 +1,7 @@
-//! The typed trait that authors write, and the object the registry holds.
+//! The typed trait that authors implement, and the trait object of the registry.
 //!
-//! The doc comments of a tool's `Input` *are* the description and parameter texts the model reads: prompt, schema
-//! and code cannot drift apart.
+//! The doc comments of a tool's `Input` *are* the description and parameter texts that the model reads: prompt, schema
+//! and code cannot differ.
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -23,12 +23,13 @@ pub trait Tool: Send + Sync + 'static {
         Effect::ReadOnly
     }
 
-    /// Whether calls of one step to this tool must follow each other, because each reads what the one before wrote.
+    /// Whether calls of one step to this tool must run one after the other, because each reads what the previous one
+    /// wrote.
     fn one_at_a_time(&self) -> bool {
         false
     }
 
-    /// What this call needs before it may run.
+    /// The approval that this call needs before it runs.
     fn approval(&self, _input: &Self::Input) -> Approval {
         Approval::NotNeeded
     }
@@ -40,11 +41,11 @@ pub trait Tool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 }
 
-/// A tool as the registry holds it.
+/// A tool in the registry.
 pub trait AnyTool: Send + Sync {
     fn spec(&self) -> &ToolSpec;
 
-    fn place(&self) -> Place;
+    fn executor(&self) -> Executor;
 
     fn effect(&self) -> Effect;
 
@@ -52,60 +53,60 @@ pub trait AnyTool: Send + Sync {
         false
     }
 
-    /// How strictly arguments are read; exact unless said otherwise.
+    /// How strictly arguments are read; exactly by default.
     fn family(&self) -> Family {
         Family::Contract
     }
 
-    /// Checks the arguments; nothing has happened yet when this fails.
+    /// Checks the arguments, without side effects.
     fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError>;
 }
 
-/// Who executes a tool.
+/// Who executes the calls of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Executor {
     Server,
     /// The front end; the run waits for its output.
     Client,
-    /// The agent loop itself: delegation.
+    /// The agent loop: delegation.
     Engine,
 }
 
-/// Whether a call that was cut off may simply be made again.
+/// Whether an interrupted call may be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     ReadOnly,
     SideEffect,
 }
 
-/// What a call needs before it may run. The tool states it, the engine decides.
+/// The approval that a call needs before it runs. The tool states it, the engine decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
     NotNeeded,
-    /// A person is asked, unless they allowed such calls for the session.
+    /// A person is asked, unless they have allowed such calls for the session.
     Ask {
         /// A sentence for the person.
         why: String,
-        /// What an "always" would cover.
-        covers: Covers,
+        /// The calls that "always" would allow.
+        scope: ApprovalScope,
     },
 }
 
-/// How far an "always for this session" reaches.
+/// The calls that "always for this session" allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Covers {
+pub enum ApprovalScope {
     /// Every call of the tool.
     Tool,
-    /// Calls of the same kind, named in words a person understands: the beginning of a command, a folder.
+    /// Calls of the same kind, named for a person: the beginning of a command, a folder.
     Kind(String),
-    /// This call and no other: sensitive, asked about every time.
+    /// Only this call: it is sensitive, and the person is asked every time.
     Once,
 }
 
 impl Approval {
-    /// Asks; an "always" covers the whole tool.
+    /// Asks a person; "always" allows all calls of the tool.
     pub fn ask(why: &str) -> Self {
-        Self::Ask { why: why.to_owned(), covers: Covers::Tool }
+        Self::Ask { why: why.to_owned(), scope: ApprovalScope::Tool }
     }
 }
 
@@ -117,59 +118,59 @@ pub struct PreparedCall {
         Box<dyn FnOnce(ToolCtx) -> Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send>> + Send>,
 }
 
-/// Arguments the tool refuses; the text names the field and is for the model.
+/// The arguments are invalid; the text names the field and is for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InputError(pub String);
 
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    /// The model reads this as the tool's result; the run goes on.
+    /// The model reads this as the tool's result; the run continues.
     #[error("{0}")]
     Report(String),
     #[error("cancelled")]
     Cancelled,
-    /// Our defect: the model is told that the tool failed, the operator finds the source in the log.
-    #[error("the tool failed inside; this is a defect, not your mistake")]
+    /// A defect of ours: the model only learns that the tool failed, the source is in the log.
+    #[error("the tool failed because of an internal error, not because of your call")]
     Fatal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The handles of one running call. The engine fills them.
+/// The handles of one running call, filled in by the engine.
 #[derive(Clone)]
 pub struct ToolCtx {
     pub call: ToolCallId,
-    /// The name the tool was called by.
+    /// The name by which the tool was called.
     pub tool: String,
     pub cancel: CancellationToken,
     pub clock: Arc<dyn Clock>,
-    /// The person's IANA time zone, when the client named it.
+    /// The person's IANA time zone, if the client sent it.
     pub timezone: Option<String>,
     pub emit: Arc<dyn Emit>,
     pub notes: Arc<dyn Notes>,
     pub artifacts: Arc<dyn Artifacts>,
 }
 
-/// What a running tool can show.
+/// Sends the output of a running tool to clients.
 #[async_trait]
 pub trait Emit: Send + Sync {
-    /// A snapshot of the output so far; replaces the one before.
+    /// Sends a snapshot of the output so far; it replaces the previous one.
     async fn progress(&self, output: Value);
 
-    /// A `data-<name>` part, kept in the message; the same id replaces the part.
+    /// Adds a `data-<name>` part to the message, or replaces the part with the same id.
     async fn data(&self, name: &str, id: Option<&str>, data: Value);
 
-    /// A `data-<name>` chunk that is shown live and kept nowhere.
+    /// Sends a `data-<name>` chunk that is shown live and not stored.
     async fn transient(&self, name: &str, data: Value);
 }
 
-/// Keeps files that a call makes: documents, and output that is too long for a message.
+/// Stores files that a call creates: documents, and output that is too long for a message.
 #[async_trait]
 pub trait Artifacts: Send + Sync {
-    /// When this returns, the file is on disk and belongs to the session. `name` is for people, never a path.
+    /// Stores a file; when this returns, it is on disk and belongs to the session. `name` is a display name, never a path.
     async fn keep(&self, name: &str, media_type: &str, bytes: Vec<u8>) -> Result<Artifact, ToolError>;
 }
 
-/// What a session remembers between calls and requests: the newest kept `data-<name>` part of the session.
+/// Reads the newest stored `data-<name>` part of the session, which outlives calls and requests.
 #[async_trait]
 pub trait Notes: Send + Sync {
     async fn latest(&self, name: &str) -> Result<Option<Value>, ToolError>;

@@ -1,6 +1,6 @@
-//! From the typed [`Tool`] that authors write to the [`AnyTool`] the registry holds.
+//! Turns the typed [`Tool`] that authors implement into the [`AnyTool`] of the registry.
 //!
-//! Schema and check come from the same `Input` type, so what the model is told and what is accepted cannot differ.
+//! Schema and check come from the same `Input` type, so the description and the accepted input cannot differ.
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -9,20 +9,22 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{AnyTool, Approval, Effect, InputError, Place, PreparedCall, Tool, ToolError, input::Shape};
+use crate::{
+    AnyTool, Approval, Effect, Executor, InputError, PreparedCall, Tool, ToolError, input::InputSchema,
+};
 
-/// The two naming families; they differ in how strictly arguments are read.
+/// The two families of tools; they differ in how strictly arguments are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Our own kebab-case tools: the schema asks for `actionName`, reading is generous.
+    /// Our own kebab-case tools: the schema requires `actionName`, arguments are read leniently.
     Host,
-    /// Tools with a fixed field set: nothing is added to the schema, extra arguments are refused.
+    /// Tools with a fixed set of fields: nothing is added to the schema, other arguments are refused.
     Contract,
 }
 
 /// A tool that runs on the server.
 pub fn erase<T: Tool>(tool: T, family: Family) -> Arc<dyn AnyTool> {
-    Arc::new(OnServer { shape: Shape::of::<T::Input>(T::NAME, family), tool })
+    Arc::new(ServerTool { schema: InputSchema::of::<T::Input>(T::NAME, family), tool })
 }
 
 /// A tool that the front end executes: the server only checks the input.
@@ -30,7 +32,7 @@ pub fn client_side<I>(name: &str, family: Family) -> Arc<dyn AnyTool>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
 {
-    elsewhere::<I>(name, family, Place::Client)
+    external::<I>(name, family, Executor::Client)
 }
 
 /// A tool that the agent loop executes: this crate only describes it and checks the input.
@@ -38,32 +40,32 @@ pub fn engine_side<I>(name: &str, family: Family) -> Arc<dyn AnyTool>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
 {
-    elsewhere::<I>(name, family, Place::Engine)
+    external::<I>(name, family, Executor::Engine)
 }
 
-fn elsewhere<I>(name: &str, family: Family, place: Place) -> Arc<dyn AnyTool>
+fn external<I>(name: &str, family: Family, executor: Executor) -> Arc<dyn AnyTool>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
 {
-    Arc::new(Elsewhere::<I> { shape: Shape::of::<I>(name, family), place, input: PhantomData })
+    Arc::new(ExternalTool::<I> { schema: InputSchema::of::<I>(name, family), executor, input: PhantomData })
 }
 
-struct OnServer<T> {
+struct ServerTool<T> {
     tool: T,
-    shape: Shape,
+    schema: InputSchema,
 }
 
-impl<T: Tool> AnyTool for OnServer<T> {
+impl<T: Tool> AnyTool for ServerTool<T> {
     fn spec(&self) -> &ToolSpec {
-        &self.shape.spec
+        &self.schema.spec
     }
 
-    fn place(&self) -> Place {
-        Place::Server
+    fn executor(&self) -> Executor {
+        Executor::Server
     }
 
     fn family(&self) -> Family {
-        self.shape.family
+        self.schema.family
     }
 
     fn effect(&self) -> Effect {
@@ -75,7 +77,7 @@ impl<T: Tool> AnyTool for OnServer<T> {
     }
 
     fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
-        let input: T::Input = self.shape.accept(input)?;
+        let input: T::Input = self.schema.accept(input)?;
         let approval = self.tool.approval(&input);
         let run = move |ctx| {
             let work = async move {
@@ -88,40 +90,40 @@ impl<T: Tool> AnyTool for OnServer<T> {
     }
 }
 
-/// Described and checked here, executed by somebody else.
-struct Elsewhere<I> {
-    shape: Shape,
-    place: Place,
+/// A tool that is described and checked here, and executed by the front end or the agent loop.
+struct ExternalTool<I> {
+    schema: InputSchema,
+    executor: Executor,
     input: PhantomData<fn() -> I>,
 }
 
-impl<I: DeserializeOwned + 'static> AnyTool for Elsewhere<I> {
+impl<I: DeserializeOwned + 'static> AnyTool for ExternalTool<I> {
     fn spec(&self) -> &ToolSpec {
-        &self.shape.spec
+        &self.schema.spec
     }
 
-    fn place(&self) -> Place {
-        self.place
+    fn executor(&self) -> Executor {
+        self.executor
     }
 
     fn family(&self) -> Family {
-        self.shape.family
+        self.schema.family
     }
 
     fn effect(&self) -> Effect {
-        match self.place {
-            // What it started is in the log and is gone on with.
-            Place::Engine => Effect::ReadOnly,
+        match self.executor {
+            // What it started is in the log and is resumed.
+            Executor::Engine => Effect::ReadOnly,
             // The front end may have acted before the connection was lost.
-            Place::Client | Place::Server => Effect::SideEffect,
+            Executor::Client | Executor::Server => Effect::SideEffect,
         }
     }
 
     fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
-        let _checked: I = self.shape.accept(input)?;
+        let _checked: I = self.schema.accept(input)?;
         let refuse = move |_| {
-            let by = if self.place == Place::Engine { "the agent loop" } else { "the front end" };
-            let error = NotOurs(self.shape.spec.name.clone(), by);
+            let executor = if self.executor == Executor::Engine { "the agent loop" } else { "the front end" };
+            let error = NotExecutedHere { tool: self.schema.spec.name.clone(), executor };
             Box::pin(async move { Err(ToolError::Fatal(Box::new(error))) }) as _
         };
         Ok(PreparedCall { approval: Approval::NotNeeded, run: Box::new(refuse) })
@@ -129,8 +131,11 @@ impl<I: DeserializeOwned + 'static> AnyTool for Elsewhere<I> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is executed by {1}, not by the server")]
-struct NotOurs(String, &'static str);
+#[error("`{tool}` is executed by {executor}, not by the server")]
+struct NotExecutedHere {
+    tool: String,
+    executor: &'static str,
+}
 
 #[cfg(test)]
 mod tests {
@@ -183,7 +188,7 @@ mod tests {
                 }),
             }
         );
-        assert_eq!(tool.place(), Place::Server);
+        assert_eq!(tool.executor(), Executor::Server);
         let asks = Approval::ask("It is a big number.");
         assert_eq!(Arc::clone(&tool).prepare(&json!({ "n": 101 })).unwrap().approval, asks);
         let shown = Arc::default();
@@ -193,7 +198,7 @@ mod tests {
     #[tokio::test]
     async fn a_client_side_tool_checks_its_input_and_never_runs_here() {
         let tool = client_side::<Input>("pick", Family::Contract);
-        assert_eq!((tool.place(), tool.effect()), (Place::Client, Effect::SideEffect));
+        assert_eq!((tool.executor(), tool.effect()), (Executor::Client, Effect::SideEffect));
         assert!(Arc::clone(&tool).prepare(&json!({ "n": "x" })).is_err());
         let prepared = tool.prepare(&json!({ "n": 1 })).unwrap();
         let outcome = execute(prepared, testing::ctx(&Arc::default()), Limits::default()).await;

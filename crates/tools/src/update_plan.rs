@@ -1,7 +1,7 @@
 //! `update-plan`: the plan of a longer task, shown to the person. Never asks.
 //!
-//! The plan is a kept `plan` part of the session, so a patch in a later request still finds its base. Success is
-//! reported only when the plan was really changed; at most one step is in progress.
+//! The plan is stored as the `plan` part of the session, so a patch in a later request finds it. Success is reported only
+//! if the plan was changed; at most one step is in progress.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ impl Tool for UpdatePlan {
     }
 }
 
-/// The plan as it was kept; a part of another shape, planted by a client, counts as none.
+/// The stored plan; a part of another form, which a client may have planted, is ignored.
 async fn current(ctx: &ToolCtx) -> Result<Option<Vec<Step>>, ToolError> {
     let kept = ctx.notes.latest(PLAN).await?;
     let steps = kept.and_then(|kept| Vec::<Step>::deserialize(kept.get("steps")?).ok());

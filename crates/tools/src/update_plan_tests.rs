@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::*;
 use crate::{
     Family, erase,
-    testing::{self, Shown},
+    testing::{self, Recorder},
 };
 
-async fn call(session: &Arc<Shown>, input: Value) -> Result<Value, String> {
+async fn call(session: &Arc<Recorder>, input: Value) -> Result<Value, String> {
     testing::call_in(testing::ctx(session), erase(UpdatePlan, Family::Host), input).await
 }
 
@@ -17,8 +17,8 @@ fn step(step: &str, status: &str) -> Value {
 }
 
 /// A session that an earlier request left with a plan of two steps.
-fn with_plan() -> Arc<Shown> {
-    let session = Arc::<Shown>::default();
+fn with_plan() -> Arc<Recorder> {
+    let session = Arc::<Recorder>::default();
     session.keep(
         "plan",
         json!({ "steps": [step("read", "in_progress"), step("write", "pending")], "updatedAt": "" }),
@@ -62,7 +62,7 @@ async fn a_patch_in_a_later_request_finds_the_plan() {
 #[tokio::test]
 async fn a_patch_without_a_base_is_an_honest_error() {
     let patch = json!({ "mode": "patch", "plan": [{ "index": 1, "status": "completed" }] });
-    let planted = Arc::<Shown>::default();
+    let planted = Arc::<Recorder>::default();
     planted.keep("plan", json!("not a plan"));
     for session in [Arc::default(), planted] {
         let error = call(&session, patch.clone()).await.unwrap_err();

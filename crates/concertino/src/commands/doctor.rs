@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use models::{
-    Catalog, Wanted,
+    Catalog, ModelSelection,
     catalog::{
-        Standing,
-        provider::{Provider, Seen},
+        DefaultStatus,
+        provider::{Provider, ServerStatus},
     },
     discover,
 };
@@ -28,20 +28,21 @@ pub(crate) async fn doctor(config: &Config) -> Result<ExitCode> {
         }
     };
     if config.model.discover {
-        discover::look_around(&catalog).await;
+        discover::discover(&catalog).await;
     }
     for line in keys(&catalog).into_iter().chain(servers(&catalog, config.model.discover)) {
         println!("{line}");
     }
     let default = catalog.default_model();
     println!("model: {} ({})", default.name, default.why);
-    if default.standing == Standing::LastResort {
+    if default.status == DefaultStatus::LastResort {
         println!(
             "  for a real model set a key, for example OPENAI_API_KEY, or start a model server such as Ollama"
         );
     }
     for name in catalog.fallback() {
-        let state = match catalog.resolve(&Wanted { id: Some(name), ..Wanted::default() }, 0) {
+        let state = match catalog.resolve(&ModelSelection { id: Some(name), ..ModelSelection::default() }, 0)
+        {
             Ok(_) => "ready".to_owned(),
             Err(problem) => format!("left out: {problem}"),
         };
@@ -112,13 +113,15 @@ fn servers(catalog: &Catalog, looked: bool) -> Vec<String> {
     }
     let line = |provider: &Provider| {
         let label = &provider.definition.label;
-        match provider.seen() {
-            Seen::Here(models) if models.is_empty() => Some(format!("  {label}: runs, but has no model")),
-            Seen::Here(models) => {
+        match provider.status() {
+            ServerStatus::Running(models) if models.is_empty() => {
+                Some(format!("  {label}: runs, but has no model"))
+            }
+            ServerStatus::Running(models) => {
                 Some(format!("  {label}: {} models, the first is {}", models.len(), models[0]))
             }
-            Seen::Away if provider.definition.local => Some(format!("  {label}: not there")),
-            Seen::Away | Seen::NotLooked => None,
+            ServerStatus::NotRunning if provider.definition.local => Some(format!("  {label}: not there")),
+            ServerStatus::NotRunning | ServerStatus::NotProbed => None,
         }
     };
     let lines = catalog.providers().iter().filter_map(|provider| line(provider));

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use models::{Wanted, catalog::list::Filter, discover};
+use models::{ModelSelection, catalog::list::Filter, discover};
 
 use crate::{config::Config, data_dir::DataDir, model_choice};
 
@@ -41,10 +41,10 @@ enum ModelsCommand {
 pub(crate) async fn models(config: &Config, arguments: ModelsArguments) -> Result<ExitCode> {
     let catalog = model_choice::catalog(&config.model, &DataDir::open(config)?.providers())?;
     if config.model.discover {
-        discover::look_around(&catalog).await;
+        discover::discover(&catalog).await;
     }
     if let Some(ModelsCommand::Test { model }) = &arguments.command {
-        let wanted = Wanted { id: model.as_deref(), ..Wanted::default() };
+        let wanted = ModelSelection { id: model.as_deref(), ..ModelSelection::default() };
         let model = catalog.resolve(&wanted, 0)?;
         return Ok(try_out::report(&*model).await);
     }

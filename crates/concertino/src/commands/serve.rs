@@ -4,7 +4,7 @@ use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use engine::{SystemClock, transcript::Mirror};
-use models::{Catalog, catalog::Standing};
+use models::{Catalog, catalog::DefaultStatus};
 use protocol::WorkspaceId;
 use server::{Auth, Limits, ServerSettings, ServerState};
 use store::Store;
@@ -141,7 +141,7 @@ async fn listen(config: &Config) -> Result<TcpListener> {
 fn announce(config: &Config, catalog: &Catalog, token: &str) -> std::io::Result<()> {
     let url = config.url();
     let model = catalog.default_model();
-    let and_now = if model.standing == Standing::LastResort && config.model.discover {
+    let and_now = if model.status == DefaultStatus::LastResort && config.model.discover {
         "; looking on this machine"
     } else {
         ""

@@ -2,7 +2,7 @@
 //!
 //! A definition only names tools, models and other agents; here is decided whether they exist and may be named.
 
-use models::{Catalog, ChoiceError, Wanted};
+use models::{Catalog, ChoiceError, ModelSelection};
 use protocol::{
     AgentId, AgentKind, AgentSource, WorkspaceId,
     wire::agents::{AgentCheck, AgentFields, FieldProblem},
@@ -176,7 +176,7 @@ impl Checker<'_> {
     }
 
     fn resolves(&self, path: &str, name: &str, checked: &mut AgentCheck) {
-        let wanted = Wanted { id: Some(name), ..Wanted::default() };
+        let wanted = ModelSelection { id: Some(name), ..ModelSelection::default() };
         match self.catalog.resolve(&wanted, 0) {
             Ok(_) => {}
             Err(ChoiceError::Unknown(text)) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use protocol::{AgentKind, AgentSource, RunOptions, ToolSpec, WorkspaceId};
 use serde_json::{Map, Value, json};
-use tools::{Place, delegation};
+use tools::{Executor, delegation};
 
 use super::{
     AgentDefinition, AgentRegistry, ToolGroup,
@@ -70,11 +70,11 @@ impl ToolSet {
         let mut specs = Vec::new();
         for key in agents.tools_of(scope.workspace, agent) {
             let Some(tool) = tools.get(&key) else { continue };
-            let offered = match tool.place() {
-                Place::Server => true,
+            let offered = match tool.executor() {
+                Executor::Server => true,
                 // Nobody could send a sub-agent's question to the right front end.
-                Place::Client => agent.kind == AgentKind::Main,
-                Place::Engine => match key.as_str() {
+                Executor::Client => agent.kind == AgentKind::Main,
+                Executor::Engine => match key.as_str() {
                     delegation::SUB_AGENT => false,
                     delegation::SPAWN_AGENT => background && !callable.is_empty(),
                     delegation::SEND_INPUT | delegation::WAIT_AGENT | delegation::ABORT_AGENT => {

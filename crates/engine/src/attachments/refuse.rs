@@ -1,6 +1,6 @@
 //! Why a message cannot go to a model: files that the model cannot be shown. Asked before a run begins.
 
-use models::attached::{Reads, plain_name};
+use models::attached::{FileSupport, plain_name};
 use protocol::UiMessage;
 
 use super::{
@@ -13,7 +13,7 @@ const LONGEST_TYPE: usize = 60;
 const NAME: usize = 60;
 
 /// A sentence for the person: which file, what it is, why it cannot go, and what can be done.
-pub(crate) fn refusal(message: &UiMessage, reads: Reads, model: &str) -> Option<String> {
+pub(crate) fn refusal(message: &UiMessage, reads: FileSupport, model: &str) -> Option<String> {
     let mut images = 0_u32;
     for sent in message.parts.iter().filter_map(Sent::of) {
         let kind = kind::of(&sent);
@@ -51,7 +51,7 @@ pub(crate) fn refusal(message: &UiMessage, reads: Reads, model: &str) -> Option<
         };
         return Some(format!("The file \"{name}\"{what} cannot be sent: {why}."));
     }
-    let most = reads.most_images.filter(|most| images > *most)?;
+    let most = reads.max_images.filter(|most| images > *most)?;
     Some(format!(
         "The message has {images} images, and {model} takes {most} in one message. Send fewer at once."
     ))

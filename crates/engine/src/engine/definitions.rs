@@ -309,7 +309,7 @@ impl Engine {
         let fields = agent.fields();
         let own_model = || {
             let name = agent.model.as_ref()?.name();
-            let wanted = models::Wanted { id: Some(&name), ..models::Wanted::default() };
+            let wanted = models::ModelSelection { id: Some(&name), ..models::ModelSelection::default() };
             self.services.catalog.resolve(&wanted, 0).err().map(|error| error.to_string())
         };
         let reason = match (&one.unavailable, agent.enabled) {

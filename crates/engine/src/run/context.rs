@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{Model, Written};
+use models::Model;
 use protocol::{RunId, RunOptions, WorkspaceId};
 use tokio_util::sync::CancellationToken;
 
@@ -24,8 +24,6 @@ pub(crate) struct AgentContext {
     pub(crate) agent: AgentSetup,
     /// The branch before this run's message; for a sub-agent, its task.
     pub(crate) history: History,
-    /// What of the history is serialised for the model already.
-    pub(crate) written: Option<Arc<Written>>,
     pub(crate) cancel: CancellationToken,
     /// What the agents of the run share.
     pub(crate) tree: Arc<AgentTree>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use models::{ChoiceError, Model, Written};
+use models::{ChoiceError, Model};
 use protocol::{
     AgentKind, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
@@ -28,7 +28,7 @@ use super::{
     },
     end::{self, corrupt},
     frame::Frame,
-    model_call::{call::LONG, title},
+    model_call::title,
     restore::{self, Cause, RestoredRun},
 };
 use crate::{
@@ -58,8 +58,6 @@ pub(crate) struct AgentRunner {
 #[derive(Default)]
 struct Known {
     history: Option<History>,
-    /// What of the history is serialised for the model already.
-    written: Option<Arc<Written>>,
     may_need_title: bool,
 }
 
@@ -109,13 +107,13 @@ impl Runner for AgentRunner {
         let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: end.high_water };
         let viewer =
             Viewer::new(log, end.high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
-        // Joined in this order: the history is being stored while it is serialised for the model.
-        let (stored, written) =
-            tokio::join!(writer.append(events, Vec::new()), write_ahead(&setup.model, history.as_ref()));
+        // The model serialises a long history while it is being stored.
+        let messages = history.as_ref().map_or_else(Default::default, |history| history.messages());
+        let (stored, ()) = tokio::join!(writer.append(events, Vec::new()), setup.model.prepare(messages));
         stored?;
         let turn = Turn::new(setup.definition.max_steps);
         let restored = RestoredRun { grants: end.grants, ..RestoredRun::new(frame) };
-        let known = Known { history, written, may_need_title };
+        let known = Known { history, may_need_title };
         Ok(StartedRun { live: self.spawn(session, run, setup, writer, restored, turn, known), viewer })
     }
 
@@ -308,7 +306,6 @@ impl AgentRunner {
             position: Arc::new(Position::of_main_agent(&setup.definition, record.message.clone())),
             agent: setup,
             history: Arc::default(),
-            written: known.written,
             cancel: cancel.clone(),
             tree: Arc::clone(&tree),
         };
@@ -330,11 +327,4 @@ impl AgentRunner {
             task,
         }
     }
-}
-
-/// Serialises a long history for the model, on a thread for blocking work.
-async fn write_ahead(model: &Arc<dyn Model>, history: Option<&History>) -> Option<Arc<Written>> {
-    let history = history.filter(|history| history.messages().len() >= LONG)?;
-    let (model, history) = (Arc::clone(model), Arc::clone(history));
-    tokio::task::spawn_blocking(move || model.write_ahead(history.messages())).await.ok()?.map(Arc::new)
 }

@@ -11,7 +11,7 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{RunRecord, SessionKey, Store, StoreError};
-use tools::{Effect, Place, Registry};
+use tools::{Effect, Executor, Registry};
 
 use super::{
     agent_loop::turn::{Plan, PlannedCall},
@@ -83,7 +83,7 @@ impl RestoredRun {
             open.iter().any(|(call, tool, state)| {
                 *call == output.call
                     && matches!(state, ToolState::InputAvailable { .. })
-                    && tools.get(tool).is_some_and(|tool| tool.place() == Place::Client)
+                    && tools.get(tool).is_some_and(|tool| tool.executor() == Executor::Client)
             })
         });
     }
@@ -253,7 +253,7 @@ fn plan_one(
         ToolState::ApprovalResponded { approval, .. } if approval.approved == Some(true) => again,
         ToolState::ApprovalResponded { approval, .. } => Plan::Deny(approval.reason.clone()),
         ToolState::InputAvailable { .. } | ToolState::OutputAvailable { .. } => match tool {
-            Some(tool) if tool.place() == Place::Client => Plan::Wait,
+            Some(tool) if tool.executor() == Executor::Client => Plan::Wait,
             Some(_) if must_ask(tools, grants, call) => Plan::Ask,
             _ => again,
         },

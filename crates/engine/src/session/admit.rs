@@ -2,7 +2,7 @@
 
 use std::{panic::resume_unwind, sync::Arc};
 
-use models::{Model, attached::Reads};
+use models::{Model, attached::FileSupport};
 use protocol::{Part, RunOptions, SessionEvent, UiMessage};
 use store::SessionRecord;
 
@@ -21,7 +21,7 @@ const LARGE: usize = 64 << 10;
 /// What is known of the model that answers.
 struct AnsweringModel {
     name: String,
-    reads: Reads,
+    reads: FileSupport,
     /// Tokens that the files of one message may take.
     bound: Option<u64>,
 }
@@ -96,7 +96,7 @@ impl Actor {
         let window = model.context_window().unwrap_or(self.services.settings.context.default_window);
         AnsweringModel {
             name: model.name().to_owned(),
-            reads: model.reads(),
+            reads: model.file_support(),
             bound: attachments::bound(window),
         }
     }

@@ -1,8 +1,8 @@
-//! Ours → theirs: a [`ModelRequest`] as the body of a Messages call.
+//! Writes a [`ModelRequest`] as the body of a Messages call.
 //!
-//! Roles must take turns and the results of a step must stand at the beginning of one user message, so neighbours
-//! are put together. Thoughts without this provider's signature are left out. Marks for the prompt cache stand after
-//! the system text and after the last two user messages: the end of this call and the end of the one before.
+//! Roles must alternate and the results of a step must be at the start of one user message, so adjacent messages of one
+//! role are merged. Reasoning without this provider's signature is left out. Prompt cache marks follow the system text
+//! and the last two user messages: the end of this request and of the previous one.
 
 use std::borrow::Cow;
 
@@ -12,28 +12,29 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{PROVIDER, REDACTED, SIGNATURE};
 use crate::{
-    attached::{self, Place, is_pdf, named_only},
+    attached::{self, FileLocation, is_pdf, named_only},
     model::{AssistantContent, ModelMessage, ModelRequest, UserContent},
-    remote::{body::Writing, offered::Form, settings::PromptCache},
+    remote::{request_writer::RequestWriter, settings::PromptCache, tool_cache::ToolFormat},
 };
 
-/// The API insists on a limit; every model that is still served allows this one.
+/// The API requires a limit; all models accept this one.
 const DEFAULT_MAX_TOKENS: u32 = 8192;
-/// What models can look at.
+/// The image types that the API accepts.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-/// Texts must not be empty.
+/// Sent in place of an empty text, which the API refuses.
 const NOTHING: &str = "(nothing)";
 
-pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
-    let marks = matches!(writing.prompt_cache, PromptCache::Usual | PromptCache::Marks);
+pub fn body(writer: &RequestWriter, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
+    let marks = matches!(writer.prompt_cache, PromptCache::Usual | PromptCache::Marks);
     let mut messages = messages(request);
     if marks {
         mark_ends(&mut messages);
     }
-    let form = if marks && request.system.is_empty() { Form::AnthropicMarked } else { Form::Anthropic };
-    let tools = writing.offered.text(&request.tools, form, |specs| {
+    let form =
+        if marks && request.system.is_empty() { ToolFormat::AnthropicMarked } else { ToolFormat::Anthropic };
+    let tools = writer.tool_cache.text(&request.tools, form, |specs| {
         let mut tools: Vec<_> = specs.iter().map(tool).collect();
-        if let Some(tool) = tools.last_mut().filter(|_| form == Form::AnthropicMarked) {
+        if let Some(tool) = tools.last_mut().filter(|_| form == ToolFormat::AnthropicMarked) {
             tool.cache_control = Some(CacheControl::Ephemeral);
         }
         tools
@@ -43,8 +44,8 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
         [Block { cache_control, kind: Kind::Text { text: (&*request.system).into() } }]
     });
     serde_json::to_vec(&Body {
-        model: &writing.model,
-        max_tokens: writing.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS),
+        model: &writer.model,
+        max_tokens: writer.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS),
         system,
         messages,
         tools: tools.as_deref(),
@@ -165,7 +166,7 @@ fn messages(request: &ModelRequest) -> Vec<Message<'_>> {
         let (role, blocks) = match &**message {
             ModelMessage::User { content } => (Role::User, user(content)),
             ModelMessage::Assistant { content } => {
-                (Role::Assistant, content.iter().filter_map(said).collect())
+                (Role::Assistant, content.iter().filter_map(assistant_part).collect())
             }
             ModelMessage::Tool { call, text, is_error, tool: _ } => {
                 let tool_use_id = id(call.as_str());
@@ -184,24 +185,24 @@ fn messages(request: &ModelRequest) -> Vec<Message<'_>> {
 }
 
 fn user(content: &[UserContent]) -> Vec<Kind<'_>> {
-    let mut blocks: Vec<_> = content.iter().filter_map(shown).collect();
+    let mut blocks: Vec<_> = content.iter().filter_map(user_part).collect();
     if blocks.is_empty() {
         blocks.push(Kind::Text { text: NOTHING.into() });
     }
     blocks
 }
 
-fn shown(content: &UserContent) -> Option<Kind<'_>> {
+fn user_part(content: &UserContent) -> Option<Kind<'_>> {
     let (media_type, url, filename) = match content {
         UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
             return (!text.trim().is_empty()).then(|| Kind::Text { text: text.into() });
         }
         UserContent::File { media_type, url, filename } => (media_type, url, filename.as_deref()),
     };
-    let source = match attached::place(url) {
-        Place::Inline { base64 } => Some(Source::Base64 { media_type, data: base64 }),
-        Place::Web { url } if url.starts_with("http") => Some(Source::Url { url }),
-        Place::Web { .. } | Place::InlineText { .. } => None,
+    let source = match attached::location(url) {
+        FileLocation::Inline { base64 } => Some(Source::Base64 { media_type, data: base64 }),
+        FileLocation::Web { url } if url.starts_with("http") => Some(Source::Url { url }),
+        FileLocation::Web { .. } | FileLocation::InlineText { .. } => None,
     };
     Some(match source {
         Some(source) if IMAGES.contains(&media_type.as_str()) => Kind::Image { source },
@@ -210,11 +211,11 @@ fn shown(content: &UserContent) -> Option<Kind<'_>> {
     })
 }
 
-fn said(content: &AssistantContent) -> Option<Kind<'_>> {
+fn assistant_part(content: &AssistantContent) -> Option<Kind<'_>> {
     match content {
         AssistantContent::Text(text) if text.trim().is_empty() => None,
         AssistantContent::Text(text) => Some(Kind::Text { text: text.into() }),
-        AssistantContent::Reasoning { text, provider } => thought(text, provider.as_ref()?),
+        AssistantContent::Reasoning { text, provider } => reasoning(text, provider.as_ref()?),
         AssistantContent::ToolCall { call, provider: _ } => Some(Kind::ToolUse {
             id: id(call.id.as_str()),
             name: &call.name,
@@ -223,7 +224,7 @@ fn said(content: &AssistantContent) -> Option<Kind<'_>> {
     }
 }
 
-fn thought<'a>(thinking: &'a str, provider: &'a ProviderMetadata) -> Option<Kind<'a>> {
+fn reasoning<'a>(thinking: &'a str, provider: &'a ProviderMetadata) -> Option<Kind<'a>> {
     if let Some(data) = provider.text(PROVIDER, REDACTED) {
         return Some(Kind::RedactedThinking { data });
     }
@@ -231,7 +232,7 @@ fn thought<'a>(thinking: &'a str, provider: &'a ProviderMetadata) -> Option<Kind
     Some(Kind::Thinking { thinking, signature })
 }
 
-/// Calls of other providers may have characters in their ids that are refused here.
+/// Replaces characters that the API refuses; ids of other providers may contain them.
 fn id(id: &str) -> Cow<'_, str> {
     let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !id.is_empty() && id.chars().all(is_fine) {
@@ -245,7 +246,7 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
     Tool { name, description, input_schema, cache_control: None }
 }
 
-/// Thoughts cannot be marked, but they never end a user message.
+/// Marks the end of the last two user messages. Reasoning cannot be marked, but user messages contain none.
 fn mark_ends(messages: &mut [Message<'_>]) {
     for message in messages.iter_mut().rev().filter(|message| message.role == Role::User).take(2) {
         if let Some(last) = message.content.last_mut() {

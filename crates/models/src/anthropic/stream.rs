@@ -1,7 +1,7 @@
-//! Theirs → ours: the events of a Messages answer as [`ModelEvent`]s. Pure, no I/O.
+//! Reads the events of a Messages answer as [`ModelEvent`]s. Pure, no I/O.
 //!
-//! An answer is a list of blocks that are begun, extended and ended under an index. A whole message is read the same
-//! way, each block begun complete. The end is told by [`AnswerReader::end`], after the usage.
+//! An answer is a list of blocks; each is started, extended and stopped under its index. A whole message is read in the
+//! same way, with blocks that are complete when they start. [`AnswerReader::end`] adds usage and finish reason.
 
 use std::{borrow::Cow, collections::VecDeque};
 
@@ -13,7 +13,7 @@ use super::{
     wire::{self, Block, Delta, Event, Message, WireUsage},
 };
 use crate::{
-    http::refusal,
+    http::server_error,
     model::{ModelError, ModelEvent},
     remote::{
         answer::{AnswerReader, Progress},
@@ -21,37 +21,37 @@ use crate::{
     },
 };
 
-/// Blocks that are open at the same time; the API has one.
+/// The most blocks that are open at the same time; the API uses one.
 const MAX_OPEN: usize = MAX_CALLS;
 
 #[derive(Debug, Default)]
 pub struct Reader {
-    open: Vec<Open>,
+    open: Vec<OpenBlock>,
     calls: u32,
     usage: WireUsage,
     finish: Option<FinishReason>,
-    /// Hidden wherever the server repeats it.
+    /// Removed from messages of the server that repeat it.
     key: Option<String>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenBlock {
     index: u32,
-    state: State,
+    state: BlockState,
 }
 
 #[derive(Debug)]
-enum State {
+enum BlockState {
     Text,
     Thinking {
         signature: String,
     },
-    /// `input` is what the block began with: it counts if no piece follows.
+    /// `input` is the input that the block started with; it is used if no delta follows.
     Call {
         call: u32,
         input: String,
     },
-    /// Something we have no use for.
+    /// A block that is ignored.
     Other,
 }
 
@@ -70,7 +70,7 @@ impl AnswerReader for Reader {
         let event: Event<'_> = serde_json::from_slice(data)
             .map_err(|_| ModelError::Garbage("text that is not the JSON of an answer".to_owned()))?;
         if let Some(error) = event.error {
-            return Err(refusal::in_stream(&error, self.key.as_deref()));
+            return Err(server_error::in_stream(&error, self.key.as_deref()));
         }
         if let Some(usage) = event.usage {
             self.usage.update(usage);
@@ -108,7 +108,7 @@ impl AnswerReader for Reader {
         let message: Message<'_> = serde_json::from_slice(data)
             .map_err(|_| ModelError::Garbage("text that is not the JSON of an answer".to_owned()))?;
         if let Some(error) = message.error {
-            return Err(refusal::in_stream(&error, self.key.as_deref()));
+            return Err(server_error::in_stream(&error, self.key.as_deref()));
         }
         if message.kind.0 != "message" {
             return Err(ModelError::Garbage("JSON without an answer in it; check the base URL".to_owned()));
@@ -152,16 +152,16 @@ impl Reader {
                 for citation in block.citations.as_deref().and_then(Value::as_array).into_iter().flatten() {
                     events.extend(wire::cited(citation).map(ModelEvent::Source));
                 }
-                State::Text
+                BlockState::Text
             }
             "thinking" => {
                 push(block.thinking.0, ModelEvent::Reasoning, events);
-                State::Thinking { signature: block.signature.0.into_owned() }
+                BlockState::Thinking { signature: block.signature.0.into_owned() }
             }
             "redacted_thinking" => {
                 let data = block.data.0.into_owned();
                 events.push_back(ModelEvent::ReasoningEnded(ProviderMetadata::one(PROVIDER, REDACTED, data)));
-                State::Other
+                BlockState::Other
             }
             "tool_use" => {
                 if block.name.0.is_empty() {
@@ -176,12 +176,12 @@ impl Reader {
                     id,
                     name: block.name.0.into_owned(),
                 });
-                State::Call { call, input: block.input.0.into_owned() }
+                BlockState::Call { call, input: block.input.0.into_owned() }
             }
-            _ => State::Other,
+            _ => BlockState::Other,
         };
         self.open.retain(|open| open.index != index);
-        self.open.push(Open { index, state });
+        self.open.push(OpenBlock { index, state });
         Ok(())
     }
 
@@ -191,7 +191,7 @@ impl Reader {
         delta: Delta<'_>,
         events: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ModelError> {
-        // Some compatible servers forget to begin a block.
+        // Some compatible servers do not start their blocks.
         let state = self.open.iter_mut().find(|open| open.index == index).map(|open| &mut open.state);
         match &*delta.kind.0 {
             "text_delta" => push(delta.text.0, ModelEvent::Text, events),
@@ -202,7 +202,7 @@ impl Reader {
                 );
             }
             "signature_delta" => {
-                if let Some(State::Thinking { signature }) = state {
+                if let Some(BlockState::Thinking { signature }) = state {
                     signature.push_str(&delta.signature.0);
                     if signature.len() > MAX_ATTACHED_BYTES {
                         return Err(ModelError::Garbage("a signature that is too long".to_owned()));
@@ -210,7 +210,7 @@ impl Reader {
                 }
             }
             "input_json_delta" => match state {
-                Some(State::Call { call, input }) => {
+                Some(BlockState::Call { call, input }) => {
                     let index = *call;
                     if !delta.partial_json.0.is_empty() {
                         input.clear();
@@ -232,14 +232,14 @@ impl Reader {
     fn stop(&mut self, index: u32, events: &mut VecDeque<ModelEvent>) {
         let Some(place) = self.open.iter().position(|open| open.index == index) else { return };
         match self.open.swap_remove(place).state {
-            State::Thinking { signature } if !signature.is_empty() => {
+            BlockState::Thinking { signature } if !signature.is_empty() => {
                 let provider = ProviderMetadata::one(PROVIDER, SIGNATURE, signature);
                 events.push_back(ModelEvent::ReasoningEnded(provider));
             }
-            State::Call { call, input } if !input.is_empty() && input != "{}" => {
+            BlockState::Call { call, input } if !input.is_empty() && input != "{}" => {
                 events.push_back(ModelEvent::ToolDelta { index: call, delta: input });
             }
-            State::Text | State::Thinking { .. } | State::Call { .. } | State::Other => {}
+            BlockState::Text | BlockState::Thinking { .. } | BlockState::Call { .. } | BlockState::Other => {}
         }
     }
 

@@ -1,5 +1,5 @@
-//! The part of a Messages answer that we read, as types that borrow from the event's bytes. One flat record serves
-//! every event; its `type` says which fields count. Unknown events and fields are passed over, as the API asks.
+//! The fields of a Messages answer that we read, as types that borrow from the event's bytes. One flat struct serves
+//! every event; its `type` decides which fields are used. Unknown events and fields are ignored, as the API demands.
 
 use protocol::{FinishReason, Source, Usage};
 use serde::Deserialize;
@@ -25,7 +25,7 @@ pub struct Event<'a> {
     pub error: Option<Box<Value>>,
 }
 
-/// A whole message; at the beginning of a stream it is still empty.
+/// A whole message; empty at the start of a stream.
 #[derive(Deserialize)]
 pub struct Message<'a> {
     #[serde(rename = "type", borrow, default)]
@@ -102,7 +102,7 @@ struct OutputDetails {
 }
 
 impl WireUsage {
-    /// Later counts are totals and replace earlier ones, field by field.
+    /// Replaces the fields that `later` has: counts are totals.
     pub fn update(&mut self, later: Self) {
         self.input_tokens = later.input_tokens.or(self.input_tokens);
         self.cache_creation_input_tokens =
@@ -112,7 +112,7 @@ impl WireUsage {
         self.output_tokens_details = later.output_tokens_details.or(self.output_tokens_details);
     }
 
-    /// The API counts what was read from the cache and written to it apart from the rest of the input.
+    /// The usage with cache reads and writes included in the input; the API counts them separately.
     pub fn total(&self) -> Usage {
         let cached_input_tokens = self.cache_read_input_tokens.unwrap_or(0);
         let input_tokens = self
@@ -141,12 +141,12 @@ pub fn finish_reason(name: &str) -> FinishReason {
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
         "tool_use" => FinishReason::ToolCalls,
         "refusal" => FinishReason::ContentFilter,
-        // `pause_turn` too: the provider's own tools were cut short, and none of ours can go on for them.
+        // Includes `pause_turn`: the provider interrupted its own tools, which we cannot continue.
         _ => FinishReason::Other,
     }
 }
 
-/// What a citation points to: a page of the web, or a document of the request.
+/// The source of a citation: a web page, or a document of the request.
 pub fn cited(citation: &Value) -> Option<Source> {
     let text = |name: &str| {
         let text = citation.get(name).and_then(Value::as_str)?;

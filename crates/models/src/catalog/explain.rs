@@ -1,35 +1,35 @@
-//! What to do about an error, in the words of the provider it came from: which key, which address, which model.
+//! Adds advice to a model's error: which key, address or model of the provider to check.
 //!
-//! No text shows a key or a host; settings are named, not their values.
+//! No text contains a key or a host; settings are named, their values are not shown.
 
 use crate::model::{ModelError, TimeLimit};
 
-/// What a person can change about a provider.
+/// The settings of a provider that error messages name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    /// The provider as files and the command line name it.
+pub struct ProviderFacts {
+    /// The id of the provider.
     pub provider: String,
     pub label: String,
     /// What the server calls the model.
     pub model: String,
-    /// The variable that holds the key, or may hold it.
+    /// The variable for the key.
     pub key_variable: Option<String>,
     pub has_key: bool,
-    /// Where the address was set, if the user set it.
+    /// The variable that holds the address, if the user set one.
     pub address_variable: Option<String>,
     pub local: bool,
 }
 
-/// The same error with what to do about it; what needs no advice stays as it is.
-pub fn explain(facts: &Facts, error: ModelError) -> ModelError {
+/// Adds advice to the error; an error that needs none is returned unchanged.
+pub fn explain(facts: &ProviderFacts, error: ModelError) -> ModelError {
     match advice(facts, error.cause()) {
         Some(text) => ModelError::Explained { text, error: Box::new(error) },
         None => error,
     }
 }
 
-/// Whether asking another model is worth it. A request that is itself wrong is wrong everywhere.
-pub fn another_may_do_better(error: &ModelError) -> bool {
+/// Whether another model may succeed. A request that is itself wrong fails everywhere.
+pub fn another_may_succeed(error: &ModelError) -> bool {
     match error.cause() {
         ModelError::Refused { status: 400 | 413 | 422, message } => {
             names_the_model(message) || names_the_key(message)
@@ -38,8 +38,8 @@ pub fn another_may_do_better(error: &ModelError) -> bool {
     }
 }
 
-fn advice(facts: &Facts, error: &ModelError) -> Option<String> {
-    let Facts { provider, label, model, .. } = facts;
+fn advice(facts: &ProviderFacts, error: &ModelError) -> Option<String> {
+    let ProviderFacts { provider, label, model, .. } = facts;
     Some(match error {
         ModelError::Unauthorized => key(facts),
         ModelError::Refused { message, .. } if names_the_key(message) => key(facts),
@@ -49,62 +49,62 @@ fn advice(facts: &Facts, error: &ModelError) -> Option<String> {
         ),
         error if error.too_long().is_some() => format!(
             "This chat has become longer than the model \"{model}\" of {label} can read. Send /compact to summarise its \
-             older part, choose a model that reads more, or start a new chat."
+             older part, choose a model with a larger context window, or start a new chat."
         ),
         ModelError::Refused { status: 300..=399 | 404 | 405, .. } => address(facts),
         ModelError::Garbage(what) if what.contains("web page") => address(facts),
         ModelError::Unreachable | ModelError::TimedOut(TimeLimit::Connect) if facts.local => format!(
             "{label} cannot be reached. Start it on this machine, or check {}; then `concertino doctor` tests it.",
-            place(facts)
+            address_setting(facts)
         ),
         ModelError::Unreachable | ModelError::TimedOut(TimeLimit::Connect) => format!(
             "{label} cannot be reached. Check the network and {}; `concertino doctor` tests it.",
-            place(facts)
+            address_setting(facts)
         ),
         ModelError::RateLimited { .. } => format!(
-            "{label} is over its rate limit and did not take the call in time. Wait a little, or choose another model."
+            "{label} is over its rate limit and did not accept the call in time. Wait a little, or choose another model."
         ),
         ModelError::TimedOut(TimeLimit::FirstByte) if facts.local => format!(
-            "{label} did not begin its answer in time. A large model may still be loading: send again, or choose a \
+            "{label} did not start its answer in time. A large model may still be loading: send again, or choose a \
              smaller one."
         ),
         _ => return None,
     })
 }
 
-fn key(facts: &Facts) -> String {
-    let Facts { label, has_key, key_variable, provider, .. } = facts;
+fn key(facts: &ProviderFacts) -> String {
+    let ProviderFacts { label, has_key, key_variable, provider, .. } = facts;
     match (has_key, key_variable) {
         (true, Some(variable)) => format!(
             "{label} refused the key. Put a valid key in {variable} and start again; `concertino doctor` tests it."
         ),
         (false, Some(variable)) => {
-            format!("{label} wants a key and none is set. Put one in {variable} and start again.")
+            format!("{label} requires a key and none is set. Put one in {variable} and start again.")
         }
         (_, None) => format!(
-            "{label} wants a key. Name the variable that holds it in providers/{provider}.json (\"keyVariables\")."
+            "{label} requires a key. Name the variable that holds it in providers/{provider}.json (\"keyVariables\")."
         ),
     }
 }
 
-fn address(facts: &Facts) -> String {
+fn address(facts: &ProviderFacts) -> String {
     format!(
         "{} answers, but not as a model server. Check {}: it is the part before the route, most end in /v1.",
         facts.label,
-        place(facts)
+        address_setting(facts)
     )
 }
 
-/// Where the address of the provider is set.
-fn place(facts: &Facts) -> String {
+/// The setting that holds the address of the provider.
+fn address_setting(facts: &ProviderFacts) -> String {
     match &facts.address_variable {
         Some(variable) => format!("the base URL in {variable}"),
         None => format!("its base URL (\"baseUrl\" in providers/{}.json)", facts.provider),
     }
 }
 
-/// Servers say it in many ways: "The model `x` does not exist", "model: x", "Model Not Exist", "x is not a valid
-/// model ID", "models/x is not found".
+/// Whether the message is about an unknown model. Servers use many forms: "The model `x` does not exist", "model: x",
+/// "Model Not Exist", "x is not a valid model ID", "models/x is not found".
 fn names_the_model(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     let about_model = message.contains("model");
@@ -122,8 +122,8 @@ fn names_the_key(message: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn facts() -> Facts {
-        Facts {
+    fn facts() -> ProviderFacts {
+        ProviderFacts {
             provider: "deepseek".to_owned(),
             label: "DeepSeek".to_owned(),
             model: "deepseek-x".to_owned(),
@@ -144,7 +144,7 @@ mod tests {
         assert!(text.contains("refused the key") && text.contains("DEEPSEEK_API_KEY"), "{text}");
         let gemini = refused(400, "API key not valid. Please pass a valid API key.");
         assert!(explain(&facts(), gemini).to_string().contains("DEEPSEEK_API_KEY"));
-        let none = Facts { has_key: false, ..facts() };
+        let none = ProviderFacts { has_key: false, ..facts() };
         assert!(explain(&none, ModelError::Unauthorized).to_string().contains("none is set"));
     }
 
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_wrong_address_and_a_server_that_is_not_there_name_the_setting() {
-        let own = Facts { address_variable: Some("OPENAI_BASE_URL".to_owned()), ..facts() };
+        let own = ProviderFacts { address_variable: Some("OPENAI_BASE_URL".to_owned()), ..facts() };
         for error in [
             refused(404, "Not Found"),
             refused(405, "Method Not Allowed"),
@@ -179,7 +179,7 @@ mod tests {
         }
         let text = explain(&facts(), ModelError::Unreachable).to_string();
         assert!(text.contains("cannot be reached") && text.contains("providers/deepseek.json"), "{text}");
-        let local = Facts { local: true, ..facts() };
+        let local = ProviderFacts { local: true, ..facts() };
         assert!(explain(&local, ModelError::Unreachable).to_string().contains("Start it on this machine"));
     }
 
@@ -188,8 +188,8 @@ mod tests {
         assert_eq!(explain(&facts(), ModelError::Cut), ModelError::Cut);
         let long = refused(400, "This request is longer than the context of the model");
         assert_eq!(explain(&facts(), long.clone()), long);
-        assert!(!another_may_do_better(&long));
-        assert!(another_may_do_better(&explain(&facts(), ModelError::Unauthorized)));
-        assert!(another_may_do_better(&refused(400, "Model Not Exist")));
+        assert!(!another_may_succeed(&long));
+        assert!(another_may_succeed(&explain(&facts(), ModelError::Unauthorized)));
+        assert!(another_may_succeed(&refused(400, "Model Not Exist")));
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     Catalog,
-    provider::{Provider, Seen},
+    provider::{Provider, ServerStatus},
 };
 use crate::registry::ModelDefinition;
 
@@ -34,11 +34,11 @@ pub struct ModelInfo {
     pub id: String,
     pub provider: String,
     pub available: bool,
-    /// What to do when it is not.
+    /// What to do when it is not available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub default: bool,
-    /// What the provider calls it; the definition has this as its `id`.
+    /// What the provider calls it: the `id` of the definition.
     pub model: String,
     #[serde(flatten)]
     pub details: Details,
@@ -71,15 +71,16 @@ pub struct ProviderInfo {
     pub available: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Calls that are on, and calls that wait for a free place or for the end of a rate limit.
+    /// Active calls.
     pub running: usize,
+    /// Calls that are queued for a permit or for the end of a rate limit.
     pub waiting: usize,
 }
 
-/// Which models are wanted; everything that is absent fits.
+/// Which models to list; a field that is not set does not filter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter<'a> {
-    /// All of them must be there.
+    /// A model must have all of them.
     pub tags: &'a [String],
     pub provider: Option<&'a str>,
     pub available_only: bool,
@@ -102,8 +103,8 @@ impl Catalog {
                 local: provider.definition.local,
                 available: reason.is_none(),
                 reason: reason.clone(),
-                running: load.map_or(0, |load| load.on),
-                waiting: load.map_or(0, |load| load.waiting),
+                running: load.map_or(0, |load| load.active),
+                waiting: load.map_or(0, |load| load.queued),
             });
             if filter.available_only && reason.is_some() {
                 continue;
@@ -115,13 +116,13 @@ impl Catalog {
             };
             provider.definition.models.iter().for_each(|model| add(model));
             let listed = |model: &str| provider.definition.model(model).is_some();
-            for model in provider.found().iter().filter(|model| !listed(model)) {
+            for model in provider.discovered_models().iter().filter(|model| !listed(model)) {
                 add(&ModelDefinition::plain(model));
             }
-            // A server whose models nobody listed, but which is asked all the same.
+            // The default of a server without a list of models.
             if let Some(model) =
                 default.name.strip_prefix(provider.id()).and_then(|name| name.strip_prefix('/'))
-                && !provider.knows(model)
+                && !provider.lists(model)
             {
                 add(&ModelDefinition::plain(model));
             }
@@ -162,10 +163,10 @@ fn unavailable(provider: &Provider) -> Option<String> {
     if let Some(missing) = provider.missing() {
         return Some(missing);
     }
-    match (provider.remote.is_some() && provider.definition.local, provider.seen()) {
-        (true, Seen::NotLooked) => Some("not looked for yet".to_owned()),
-        (true, Seen::Away) => Some("it does not answer on this machine; start it".to_owned()),
-        (true, Seen::Here(models)) if models.is_empty() => {
+    match (provider.remote.is_some() && provider.definition.local, provider.status()) {
+        (true, ServerStatus::NotProbed) => Some("not checked yet".to_owned()),
+        (true, ServerStatus::NotRunning) => Some("it does not answer on this machine; start it".to_owned()),
+        (true, ServerStatus::Running(models)) if models.is_empty() => {
             Some("it runs, but has no model; load one there".to_owned())
         }
         _ => None,

@@ -1,5 +1,5 @@
-//! A provider in this process: its definition with the address and the key that the settings give, one client, one
-//! gate, and its models as they are asked for.
+//! A provider with the address and the key from the settings, its HTTP client, its limiter, and the endpoints of its
+//! models, which are created when they are first used.
 
 use std::{
     collections::HashMap,
@@ -9,46 +9,47 @@ use std::{
 use parking_lot::{Mutex, RwLock};
 use url::Url;
 
-use super::explain::Facts;
+use super::explain::ProviderFacts;
 use crate::{
-    dispatch::Link,
+    dispatch::Endpoint,
     http::{self, Client, SetupError},
+    provider_limiter::{ProviderLimiter, ProviderLoad},
     registry::{
         ProviderDefinition,
         adapter::{self, Access, Adapter},
     },
-    schedule::{Gate, GateLoad},
 };
 
-/// How many models of one provider are kept ready; names come from clients, so there must be a bound.
-const MOST_BUILT: usize = 256;
+/// The most endpoints that are kept for one provider; model names come from clients, so there must be a bound.
+const MAX_ENDPOINTS: usize = 256;
 
 pub struct Provider {
     pub definition: Arc<ProviderDefinition>,
     pub(super) remote: Option<Remote>,
-    built: Mutex<HashMap<String, Link>>,
-    /// What a look at the server found.
-    seen: RwLock<Seen>,
+    endpoints: Mutex<HashMap<String, Endpoint>>,
+    /// What discovery found.
+    status: RwLock<ServerStatus>,
 }
 
-/// What a provider behind HTTP has beside its definition.
+/// The settings and the connection of a provider behind HTTP.
 pub(super) struct Remote {
     base_url: Option<String>,
-    /// The variable that the address came from.
+    /// The variable that holds the address.
     address_variable: Option<String>,
     key: Option<String>,
     key_variable: Option<String>,
     client: OnceLock<Client>,
-    gate: Arc<Gate>,
+    limiter: Arc<ProviderLimiter>,
 }
 
+/// What is known about the server of a provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Seen {
+pub enum ServerStatus {
     #[default]
-    NotLooked,
-    /// The models it has, in its own order.
-    Here(Arc<[String]>),
-    Away,
+    NotProbed,
+    /// The server answered with these models, in its own order.
+    Running(Arc<[String]>),
+    NotRunning,
 }
 
 impl Provider {
@@ -65,19 +66,19 @@ impl Provider {
             key_variable: key.as_ref().map(|(name, _)| name.clone()),
             key: key.map(|(_, value)| value),
             client: OnceLock::new(),
-            gate: Gate::new(definition.max_concurrent),
+            limiter: ProviderLimiter::new(definition.max_concurrent),
         };
-        Self { definition, remote: Some(remote), built: Mutex::default(), seen: RwLock::default() }
+        Self { definition, remote: Some(remote), endpoints: Mutex::default(), status: RwLock::default() }
     }
 
     /// A model inside this process, with a definition for lists.
-    pub fn fixed(definition: ProviderDefinition, model: &str, link: Link) -> Self {
-        let built = HashMap::from([(model.to_owned(), link)]);
+    pub fn in_process(definition: ProviderDefinition, model: &str, endpoint: Endpoint) -> Self {
+        let endpoints = HashMap::from([(model.to_owned(), endpoint)]);
         Self {
             definition: Arc::new(definition),
             remote: None,
-            built: Mutex::new(built),
-            seen: RwLock::default(),
+            endpoints: Mutex::new(endpoints),
+            status: RwLock::default(),
         }
     }
 
@@ -85,12 +86,12 @@ impl Provider {
         &self.definition.id
     }
 
-    /// The user pointed this provider at a server of their own.
+    /// Whether the user set another address for this provider.
     pub fn is_own_server(&self) -> bool {
         self.remote.as_ref().is_some_and(|remote| remote.address_variable.is_some())
     }
 
-    /// The wire format it is spoken to in.
+    /// The wire format of its server.
     pub fn adapter(&self) -> Adapter {
         match (self.is_own_server(), self.definition.own_server_adapter) {
             (true, Some(adapter)) => adapter,
@@ -106,7 +107,7 @@ impl Provider {
         self.remote.as_ref()?.address_variable.as_deref()
     }
 
-    /// What keeps it from being asked: a sentence that says what to set.
+    /// Why it cannot be called: a sentence that says what to set.
     pub fn missing(&self) -> Option<String> {
         let remote = self.remote.as_ref()?;
         let definition = &self.definition;
@@ -124,54 +125,54 @@ impl Provider {
         }
     }
 
-    pub fn seen(&self) -> Seen {
-        self.seen.read().clone()
+    pub fn status(&self) -> ServerStatus {
+        self.status.read().clone()
     }
 
-    pub fn saw(&self, seen: Seen) {
-        *self.seen.write() = seen;
+    pub fn set_status(&self, status: ServerStatus) {
+        *self.status.write() = status;
     }
 
-    /// The models a look at the server found.
-    pub fn found(&self) -> Arc<[String]> {
-        match &*self.seen.read() {
-            Seen::Here(models) => Arc::clone(models),
-            Seen::NotLooked | Seen::Away => [].into(),
+    /// The models that discovery found.
+    pub fn discovered_models(&self) -> Arc<[String]> {
+        match &*self.status.read() {
+            ServerStatus::Running(models) => Arc::clone(models),
+            ServerStatus::NotProbed | ServerStatus::NotRunning => [].into(),
         }
     }
 
-    pub fn load(&self) -> Option<GateLoad> {
-        self.remote.as_ref().map(|remote| remote.gate.load())
+    pub fn load(&self) -> Option<ProviderLoad> {
+        self.remote.as_ref().map(|remote| remote.limiter.load())
     }
 
-    /// Whether it lists this model itself.
-    pub fn knows(&self, model: &str) -> bool {
-        self.definition.model(model).is_some() || self.found().iter().any(|found| found == model)
+    /// Whether the provider's file or its server lists this model.
+    pub fn lists(&self, model: &str) -> bool {
+        self.definition.model(model).is_some() || self.discovered_models().iter().any(|found| found == model)
     }
 
-    /// A model of this provider, ready to be asked. `None`: a model inside this process that does not exist.
-    pub fn link(&self, model: &str) -> Result<Option<Link>, SetupError> {
-        if let Some(link) = self.built.lock().get(model) {
-            return Ok(Some(link.clone()));
+    /// The endpoint of a model. `None` when this provider is inside the process and has no such model.
+    pub fn endpoint(&self, model: &str) -> Result<Option<Endpoint>, SetupError> {
+        if let Some(endpoint) = self.endpoints.lock().get(model) {
+            return Ok(Some(endpoint.clone()));
         }
         let Some(remote) = &self.remote else { return Ok(None) };
-        let link = self.build(remote, model)?;
-        let mut built = self.built.lock();
-        if built.len() >= MOST_BUILT {
-            built.clear();
+        let endpoint = self.build(remote, model)?;
+        let mut endpoints = self.endpoints.lock();
+        if endpoints.len() >= MAX_ENDPOINTS {
+            endpoints.clear();
         }
-        built.insert(model.to_owned(), link.clone());
-        Ok(Some(link))
+        endpoints.insert(model.to_owned(), endpoint.clone());
+        Ok(Some(endpoint))
     }
 
-    fn build(&self, remote: &Remote, model: &str) -> Result<Link, SetupError> {
+    fn build(&self, remote: &Remote, model: &str) -> Result<Endpoint, SetupError> {
         let definition = &self.definition;
-        let nowhere = || SetupError::BadUrl(definition.label.clone());
-        let base_url = remote.base_url.clone().ok_or_else(nowhere)?;
+        let no_url = || SetupError::BadUrl(definition.label.clone());
+        let base_url = remote.base_url.clone().ok_or_else(no_url)?;
         let adapter = self.adapter();
         let access = Access { adapter, base_url: &base_url, api_key: remote.key.as_deref() };
         let model_of_adapter = adapter::build(definition, model, &access, self.client(remote)?)?;
-        let facts = Facts {
+        let facts = ProviderFacts {
             provider: definition.id.clone(),
             label: definition.label.clone(),
             model: model.to_owned(),
@@ -180,9 +181,9 @@ impl Provider {
             address_variable: remote.address_variable.clone(),
             local: definition.local,
         };
-        Ok(Link {
+        Ok(Endpoint {
             model: model_of_adapter,
-            gate: Some(Arc::clone(&remote.gate)),
+            limiter: Some(Arc::clone(&remote.limiter)),
             facts: Some(Arc::new(facts)),
         })
     }
@@ -205,8 +206,8 @@ impl Provider {
     }
 }
 
-/// `OLLAMA_HOST` and its like may lack the scheme, the port and the path, and may name the address that a server
-/// listens on.
+/// Completes an address from a variable such as `OLLAMA_HOST`, which may lack the scheme, the port and the path and may
+/// be the address that a server listens on (`0.0.0.0`).
 fn full_address(value: &str, definition: &ProviderDefinition) -> String {
     let value = value.trim();
     let Some(path) = &definition.base_path else { return value.to_owned() };
@@ -263,9 +264,9 @@ mod tests {
     #[test]
     fn a_provider_keeps_a_bounded_number_of_models_ready() {
         let own = provider("custom", &[("CONCERTINO_CUSTOM_BASE_URL", "http://127.0.0.1:1")]);
-        for number in 0..MOST_BUILT * 2 {
-            assert!(own.link(&format!("m{number}")).unwrap().is_some());
+        for number in 0..MAX_ENDPOINTS * 2 {
+            assert!(own.endpoint(&format!("m{number}")).unwrap().is_some());
         }
-        assert!(own.built.lock().len() <= MOST_BUILT);
+        assert!(own.endpoints.lock().len() <= MAX_ENDPOINTS);
     }
 }

@@ -1,16 +1,16 @@
-//! Finds, among the tools offered, the one that does a thing: by the words of its description and by the shape of
-//! its input. A tool's name is never read, so that renaming it changes nothing.
+//! Finds the tool for a task by the words of its description and the schema of its input. The name of a tool is not read,
+//! so renaming it changes nothing.
 
 use protocol::ToolSpec;
 
 use super::schema::{Object, Property, split_words};
 
-/// The tool that tells the current time.
+/// The tool that returns the current time.
 pub(super) fn clock(tools: &[ToolSpec]) -> Option<&ToolSpec> {
     best(tools, 4, |tool| {
-        let said = Words::of(tool);
+        let words = DescriptionWords::of(tool);
         let zone = Object::of(tool).properties().iter().any(is_zone);
-        let mut score = said.weigh(&[
+        let mut score = words.weigh(&[
             (2, &["time", "clock", "时间", "时刻", "几点"]),
             (2, &["current", "now", "present", "today", "当前", "现在", "目前"]),
             (1, &["date", "day", "weekday", "日期", "星期"]),
@@ -23,11 +23,11 @@ pub(super) fn clock(tools: &[ToolSpec]) -> Option<&ToolSpec> {
             ),
         ]);
         score += if zone { 3 } else { 0 };
-        score - 2 * strangers(tool, is_zone)
+        score - 2 * unknown_required(tool, is_zone)
     })
 }
 
-/// The tool that shows a plan: it takes a list of things that each have a state.
+/// The tool that shows a plan: its input is a list of entries with a status.
 pub(super) fn planner(tools: &[ToolSpec]) -> Option<(&ToolSpec, PlanShape<'_>)> {
     let tool = best(tools, 2, |tool| {
         if PlanShape::of(tool).is_none() {
@@ -48,20 +48,20 @@ pub(super) fn planner(tools: &[ToolSpec]) -> Option<(&ToolSpec, PlanShape<'_>)> 
             "待办",
         ];
         let listed = Object::of(tool).properties().iter().any(|property| property.mentions(&words));
-        Words::of(tool).weigh(&[(2, &words), (1, &["progress", "status", "进度", "状态"])])
+        DescriptionWords::of(tool).weigh(&[(2, &words), (1, &["progress", "status", "进度", "状态"])])
             + if listed { 2 } else { 0 }
-            - strangers(tool, |property| property.schema["type"] == "array")
+            - unknown_required(tool, |property| property.schema["type"] == "array")
     })?;
     Some((tool, PlanShape::of(tool)?))
 }
 
-/// The tool that hands a task to another agent: it takes one of several names and a task.
+/// The tool that delegates a task: its input is one of several names and a task.
 pub(super) fn delegator(tools: &[ToolSpec]) -> Option<&ToolSpec> {
     best(tools, 4, |tool| {
         if choices(tool).is_empty() || !Object::of(tool).properties().iter().any(is_task) {
             return 0;
         }
-        Words::of(tool).weigh(&[
+        DescriptionWords::of(tool).weigh(&[
             (2, &["agent", "agents", "sub", "delegate", "代理"]),
             (2, &["hand", "delegate", "wait", "report", "委派"]),
             (-3, &["background", "start", "后台"]),
@@ -69,13 +69,13 @@ pub(super) fn delegator(tools: &[ToolSpec]) -> Option<&ToolSpec> {
     })
 }
 
-/// Whom a delegating tool can call.
+/// The agents that a delegating tool can call.
 pub(super) fn choices(tool: &ToolSpec) -> Vec<&str> {
     let named = Object::of(tool).properties().into_iter().find(|property| !property.choices().is_empty());
     named.map(|property| property.choices()).unwrap_or_default()
 }
 
-/// Whether the tool says of this agent that it works through something in parts.
+/// Whether the tool's description says that this agent works in parts.
 pub(super) fn works_in_parts(tool: &ToolSpec, name: &str) -> bool {
     let named = Object::of(tool).properties().into_iter().find(|property| !property.choices().is_empty());
     let text = named.and_then(|property| property.schema["description"].as_str()).unwrap_or_default();
@@ -90,13 +90,13 @@ fn is_task(property: &Property<'_>) -> bool {
 /// The tool that asks a person for approval before anything happens.
 pub(super) fn approver(tools: &[ToolSpec]) -> Option<&ToolSpec> {
     best(tools, 4, |tool| {
-        let score = Words::of(tool).weigh(&[
+        let score = DescriptionWords::of(tool).weigh(&[
             (4, &["approval", "approve", "approves", "approved", "批准", "审批", "同意"]),
             (3, &["permission", "consent", "confirm", "confirmation", "确认", "许可"]),
             (1, &["ask", "asks", "human", "person", "user", "before", "询问", "用户"]),
             (1, &["needs", "need", "waits", "wait", "always", "需要", "等待"]),
         ]);
-        score - 3 * strangers(tool, is_note)
+        score - 3 * unknown_required(tool, is_note)
     })
 }
 
@@ -106,7 +106,7 @@ pub(super) fn is_zone(property: &Property<'_>) -> bool {
             || property.mentions(&["iana", "timezone", "时区"]))
 }
 
-/// A property that takes a sentence for a person.
+/// Whether a property is a sentence for a person.
 pub(super) fn is_note(property: &Property<'_>) -> bool {
     const NAMES: &[&str] = &[
         "note",
@@ -124,7 +124,7 @@ pub(super) fn is_note(property: &Property<'_>) -> bool {
     property.is_text() && !property.is_purpose() && property.is_named(NAMES)
 }
 
-/// Where a plan goes in the input of a tool.
+/// The fields of a tool's input that hold a plan.
 #[derive(Clone, Debug)]
 pub(super) struct PlanShape<'s> {
     pub(super) list: &'s str,
@@ -170,31 +170,31 @@ impl<'s> PlanShape<'s> {
     }
 }
 
-/// Required properties that the request says nothing about: calling such a tool would be guessing.
-fn strangers(tool: &ToolSpec, known: impl Fn(&Property<'_>) -> bool) -> i32 {
+/// The number of required properties without a known value: calling such a tool would be guessing.
+fn unknown_required(tool: &ToolSpec, known: impl Fn(&Property<'_>) -> bool) -> i32 {
     let properties = Object::of(tool).properties();
     let strange =
         properties.iter().filter(|property| property.required && !property.is_purpose() && !known(property));
     i32::try_from(strange.count()).unwrap_or(i32::MAX / 4)
 }
 
-/// The tool with the highest score, the first of equals; none below `least`.
+/// The tool with the highest score, the first of equal ones; none below `least`.
 fn best(tools: &[ToolSpec], least: i32, score: impl Fn(&ToolSpec) -> i32) -> Option<&ToolSpec> {
     let scored = tools.iter().rev().map(|tool| (score(tool), tool));
     scored.filter(|(score, _)| *score >= least).max_by_key(|(score, _)| *score).map(|(_, tool)| tool)
 }
 
-struct Words {
+struct DescriptionWords {
     words: Vec<String>,
     text: String,
 }
 
-impl Words {
+impl DescriptionWords {
     fn of(tool: &ToolSpec) -> Self {
         Self { words: split_words(&tool.description), text: tool.description.clone() }
     }
 
-    /// The sum of the weights of the groups that occur. Chinese has no spaces: there, any place counts.
+    /// The sum of the weights of the groups that occur. Chinese words are searched in the text, which has no spaces.
     fn weigh(&self, groups: &[(i32, &[&str])]) -> i32 {
         let occurs = |word: &str| {
             if word.is_ascii() { self.words.iter().any(|own| own == word) } else { self.text.contains(word) }

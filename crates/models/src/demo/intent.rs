@@ -1,26 +1,26 @@
-//! What the demo model understands: one table. An intent reads the request and gives one step of the answer.
+//! The table of requests that the demo model understands. An intent reads the request and returns one step of the answer.
 
 use protocol::ToolSpec;
 
 use super::{
+    context::DemoContext,
     intents::{approval, capabilities, clock, connect, delegate, fallback, greeting, identity, plan, thanks},
     reply::Reply,
-    said::{Language, Said},
-    scene::Scene,
+    utterance::{Language, Utterance},
 };
 
 pub(super) struct Intent {
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests tell intents apart by name"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests identify intents by name"))]
     pub(super) name: &'static str,
-    /// What the request is about, possibly nothing; `None` when it is not this intent.
-    pub(super) understand: fn(&Said) -> Option<String>,
-    /// The next step, given what was understood and what was called since.
-    pub(super) answer: fn(&Scene, about: &str) -> Reply,
-    /// One line for the list of what can be asked, when these tools allow it.
+    /// The subject of the request, possibly empty; `None` if it is not this intent.
+    pub(super) understand: fn(&Utterance) -> Option<String>,
+    /// The next step, from the subject and the calls since.
+    pub(super) answer: fn(&DemoContext, about: &str) -> Reply,
+    /// One line for the list of possible requests, if these tools allow it.
     pub(super) offer: fn(&[ToolSpec], Language) -> Option<String>,
 }
 
-/// The first that understands answers: what asks for more stands before what asks for less.
+/// The first intent that understands the request answers it; more specific intents come first.
 pub(super) const INTENTS: &[Intent] = &[
     approval::INTENT,
     delegate::INTENT,
@@ -33,22 +33,22 @@ pub(super) const INTENTS: &[Intent] = &[
     greeting::INTENT,
 ];
 
-pub(super) fn answer(scene: &Scene) -> Reply {
-    match understood(&scene.said) {
-        Some((intent, about)) => (intent.answer)(scene, &about),
-        None => fallback::answer(scene),
+pub(super) fn answer(context: &DemoContext) -> Reply {
+    match understood(&context.utterance) {
+        Some((intent, about)) => (intent.answer)(context, &about),
+        None => fallback::answer(context),
     }
 }
 
-fn understood(said: &Said) -> Option<(&'static Intent, String)> {
+fn understood(utterance: &Utterance) -> Option<(&'static Intent, String)> {
     const LONGEST: usize = 150;
-    if said.all().len() > LONGEST {
+    if utterance.all().len() > LONGEST {
         return None;
     }
-    INTENTS.iter().find_map(|intent| Some((intent, (intent.understand)(said)?)))
+    INTENTS.iter().find_map(|intent| Some((intent, (intent.understand)(utterance)?)))
 }
 
-/// The lines of what can be asked right now.
+/// The list of requests that work with these tools.
 pub(super) fn offers(tools: &[ToolSpec], language: Language) -> String {
     let lines = INTENTS.iter().filter_map(|intent| (intent.offer)(tools, language));
     lines.map(|line| format!("- {line}\n")).collect()
@@ -56,9 +56,5 @@ pub(super) fn offers(tools: &[ToolSpec], language: Language) -> String {
 
 #[cfg(test)]
 pub(super) fn name_of(text: &str) -> Option<(&'static str, String)> {
-    understood(&Said::new(text)).map(|(intent, about)| (intent.name, about))
+    understood(&Utterance::new(text)).map(|(intent, about)| (intent.name, about))
 }
-
-#[cfg(test)]
-#[path = "phrasing_tests.rs"]
-mod phrasing_tests;

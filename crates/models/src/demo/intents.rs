@@ -15,9 +15,9 @@ mod plan_request;
 mod plan_topics;
 pub(super) mod thanks;
 
-use super::{outcome::Outcome, said::Language};
+use super::{outcome::Outcome, utterance::Language};
 
-/// What to say when a call gave nothing to work with. `None` when it did.
+/// The answer after a call without a usable result; `None` if it has one.
 fn trouble(outcome: &Outcome, language: Language) -> Option<String> {
     match outcome {
         Outcome::Done(_) => None,

@@ -1,7 +1,7 @@
-//! How a tool call ended, read from the text of its result, whatever its shape.
+//! The outcome of a tool call, read from the text of its result.
 //!
-//! A note that a tool echoes back must not be mistaken for a verdict: words such as "denied" count only in an error,
-//! in plain text or in a field that states the verdict.
+//! A note that a tool echoes must not be mistaken for a decision: words such as "denied" are recognised only in an error,
+//! in plain text or in a field for the decision.
 
 use serde_json::Value;
 
@@ -109,7 +109,7 @@ fn message_of(value: &Value) -> Option<String> {
         .or_else(|| value.as_str().map(str::to_owned))
 }
 
-/// The first of the fields that holds text, also one level down: `{"error": {"message": …}}`.
+/// The first of the fields that contains text, also one level down: `{"error": {"message": …}}`.
 fn field(value: &Value, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| match &value[*name] {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -120,7 +120,7 @@ fn field(value: &Value, names: &[&str]) -> Option<String> {
     })
 }
 
-/// What follows "reason:", or the first colon of a sentence that says it was denied.
+/// The text after "reason:", or after the first colon.
 fn reason_in(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let marked = ["reason:", "reason：", "reason given:", "because", "原因：", "理由：", "原因:", "理由:"];

@@ -1,27 +1,31 @@
-//! One answer of the demo model, and how it becomes a stream: small deltas at a readable pace.
-//!
-//! The deltas of a text, joined, are the text; the pieces of a call's arguments, joined, are its JSON.
+//! One answer of the demo model, and its events: small deltas of its text and of the JSON of its calls.
 
 use protocol::{FinishReason, ToolSpec, Usage};
 use serde_json::Value;
 
-use super::said::is_han;
+use super::utterance::is_han;
 use crate::model::{AssistantContent, ModelEvent, ModelMessage, ModelRequest, UserContent};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reply {
     Say(String),
-    /// Think one sentence aloud, then call a tool.
+    /// A sentence of reasoning, then a tool call.
     Call {
         thought: String,
         tool: String,
         input: Value,
     },
-    /// The same with several calls at once.
+    /// The same with several calls.
     Calls {
         thought: String,
-        calls: Vec<(String, Value)>,
+        calls: Vec<DemoCall>,
     },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DemoCall {
+    pub(super) tool: String,
+    pub(super) input: Value,
 }
 
 impl Reply {
@@ -40,7 +44,7 @@ impl Reply {
             Self::Calls { thought, calls } => {
                 events.extend(deltas(thought).into_iter().map(ModelEvent::Reasoning));
                 let mut written = thought.len();
-                for (index, (tool, input)) in (0_u32..).zip(calls) {
+                for (index, DemoCall { tool, input }) in (0_u32..).zip(calls) {
                     let id = if index == 0 { id.to_owned() } else { format!("{id}_{index}") };
                     written += call(&mut events, index, id, tool, input);
                 }
@@ -53,7 +57,7 @@ impl Reply {
     }
 }
 
-/// Writes one call; gives how much was written.
+/// Adds the events of one call; returns the length of its arguments in bytes.
 fn call(events: &mut Vec<ModelEvent>, index: u32, id: String, tool: &str, input: &Value) -> usize {
     events.push(ModelEvent::ToolStarted { index, id: Some(id), name: tool.to_owned() });
     let input = input.to_string();
@@ -61,7 +65,7 @@ fn call(events: &mut Vec<ModelEvent>, index: u32, id: String, tool: &str, input:
     input.len()
 }
 
-/// Cuts a text behind every third word or eighth character of a script without spaces.
+/// Splits a text after every third word, or every eighth Chinese character.
 fn deltas(text: &str) -> Vec<String> {
     const WORDS: u32 = 3;
     const CHARACTERS: u32 = 8;
@@ -87,7 +91,7 @@ fn deltas(text: &str) -> Vec<String> {
     deltas
 }
 
-/// Cuts JSON into a few pieces, as providers stream it.
+/// Splits JSON into a few pieces, as providers stream it.
 fn pieces(json: &str) -> Vec<String> {
     const PIECE: usize = 24;
     let characters: Vec<char> = json.chars().collect();
@@ -95,7 +99,7 @@ fn pieces(json: &str) -> Vec<String> {
     characters.chunks(size).map(|piece| piece.iter().collect()).collect()
 }
 
-/// An estimate: nobody counts tokens here, four bytes are about one.
+/// Estimates the usage: four bytes are about one token.
 fn usage(read: usize, written: usize, thought: usize) -> Usage {
     let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX);
     Usage {

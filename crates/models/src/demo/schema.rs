@@ -1,5 +1,5 @@
-//! Reads a tool's input schema and builds arguments from it. Nothing here knows a tool: what a property is for is
-//! read from its name and description, its shape from the schema, references resolved.
+//! Reads a tool's input schema and builds arguments from it. It does not depend on a specific tool: the purpose of a
+//! property is read from its name and description, its type from the schema.
 
 use protocol::ToolSpec;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ pub(super) struct Property<'s> {
     name_words: Vec<String>,
 }
 
-/// An object schema inside the document that holds its definitions.
+/// An object schema, with the document that contains its definitions.
 #[derive(Clone, Copy)]
 pub(super) struct Object<'s> {
     root: &'s Value,
@@ -50,7 +50,7 @@ impl<'s> Object<'s> {
         items["properties"].is_object().then_some(Self { root: self.root, node: items })
     }
 
-    /// Arguments with the given values, and something acceptable for whatever else is required.
+    /// Arguments with the given values, and a valid value for every other required property.
     pub(super) fn fill(self, values: &[(&str, Value)], purpose: &str) -> Value {
         let mut filled = Map::new();
         for property in self.properties() {
@@ -93,7 +93,7 @@ impl<'s> Property<'s> {
         matches!(kind(self.schema), Some("integer" | "number"))
     }
 
-    /// The values an enumeration allows.
+    /// The values that an enumeration allows.
     pub(super) fn choices(&self) -> Vec<&'s str> {
         choices(self.schema)
     }
@@ -106,7 +106,7 @@ impl<'s> Property<'s> {
         self.words.iter().any(|word| any.contains(&word.as_str()))
     }
 
-    /// A short human purpose of the call, shown to people: not part of what the tool does.
+    /// Whether the property is the purpose of the call, which is shown to people and not used by the tool.
     pub(super) fn is_purpose(&self) -> bool {
         self.is_text()
             && (self.name_words.ends_with(&["action".into(), "name".into()]) || self.is_named(&["purpose"]))
@@ -134,7 +134,7 @@ fn kind(schema: &Value) -> Option<&str> {
     }
 }
 
-/// Follows `$ref` and the single real branch of an optional, a few levels deep at most: a schema may refer to itself.
+/// Follows `$ref` and the only real branch of an optional value, at most eight levels: a schema may refer to itself.
 fn resolve<'s>(root: &'s Value, mut node: &'s Value) -> &'s Value {
     for _ in 0..8 {
         let referred = node["$ref"].as_str().and_then(|path| root.pointer(path.strip_prefix('#')?));
@@ -151,8 +151,8 @@ fn resolve<'s>(root: &'s Value, mut node: &'s Value) -> &'s Value {
     node
 }
 
-/// Lower-case words of a name or a text: `actionName` → `action name`, `time-zone` → `time zone`. Chinese text stays
-/// whole between its punctuation marks.
+/// The lower-case words of a name or a text: `actionName` → `action name`, `time-zone` → `time zone`. Chinese text is
+/// split only at punctuation.
 pub(super) fn split_words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut previous = ' ';

@@ -1,9 +1,9 @@
-//! Brings the many ways of writing a word to one: contractions, chat abbreviations, full-width letters, and the
-//! traditional and colloquial forms of the Chinese characters that the rules use.
+//! Normalises words: contractions, chat abbreviations, full-width letters, and traditional and colloquial forms of the
+//! Chinese characters that the rules use.
 //!
-//! Rules are written in the normal form only: lower case, contractions spelt out, simplified characters.
+//! Rules are written in the normal form: lower case, contractions spelt out, simplified characters.
 
-/// The normal form of a word as the words it stands for: `what's` → `what is`.
+/// The normal form of a word, which may be several words: `what's` → `what is`.
 pub(super) fn words_of(word: &str) -> Vec<String> {
     let word = word.to_lowercase().replace(['’', '‘', '`'], "'");
     if let Some((_, spelt_out)) = SHORT_FORMS.iter().find(|(short, _)| *short == word) {
@@ -17,7 +17,7 @@ pub(super) fn words_of(word: &str) -> Vec<String> {
     vec![word.replace('\'', "")]
 }
 
-/// The plain form of a character; most are their own.
+/// The plain form of a character; most characters are returned unchanged.
 pub(super) fn plain(character: char) -> char {
     match character {
         '\u{3000}' => ' ',
@@ -29,7 +29,7 @@ pub(super) fn plain(character: char) -> char {
     }
 }
 
-/// Short Chinese words with a longer form that the rules know.
+/// Colloquial Chinese words and the form that the rules use.
 pub(super) const COLLOQUIAL: &[(&str, &str)] = &[
     ("啥", "什么"),
     ("咋", "怎么"),
@@ -91,7 +91,7 @@ const SHORT_FORMS: &[(&str, &str)] = &[
     ("hullo", "hello"),
 ];
 
-/// Endings that stand for a word of their own. A possessive `'s` says nothing the rules need.
+/// Endings that stand for a word. The possessive `'s` is removed.
 const ENDINGS: &[(&str, &str)] = &[
     ("n't", "not"),
     ("'ll", "will"),
@@ -102,7 +102,7 @@ const ENDINGS: &[(&str, &str)] = &[
     ("s'", ""),
 ];
 
-/// Traditional and polite characters; the plain one stands at the same place in [`PLAIN`].
+/// Traditional and polite characters; the plain one is at the same index in [`PLAIN`].
 const VARIANTS: &str = "\
      您妳點現時間麼們幫計劃畫請問誰謝會說許準確認連嗎學習訴個號幾東紐約倫實嘗經過審刪檔發執這裡\
      裏兒樣為給對應該週禮當開關讓於來還麽係機術語徵詢別寫單鐘見換設類紹煩擾";

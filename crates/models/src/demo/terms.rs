@@ -1,17 +1,17 @@
-//! Comparing units with terms. A term is one or more words (`what time`) or Chinese characters (`几点`) in normal
-//! form; `^` and `$` stand for the two ends. Lists of terms are texts with commas: they stay readable when long.
+//! Compares units with terms. A term is one or more words (`what time`) or Chinese characters (`几点`) in normal form;
+//! `^` and `$` match the start and the end. Lists of terms are texts with commas, which stay readable when they are long.
 //!
-//! A [`Closed`] rule accepts a sentence only when it knows *every* word of it. That is what keeps "what time is it"
-//! and "what time does the shop close" apart without a list of either.
+//! A [`ClosedRule`] accepts a sentence only if it knows every word of it. This distinguishes "what time is it" from "what
+//! time does the shop close" without a list of such questions.
 
 use super::{
-    frames,
-    said::{Unit, is_han},
+    politeness,
+    utterance::{Unit, is_han},
 };
 
-/// How many units `term` takes at the start of `units`.
+/// The number of units that `term` matches at the start of `units`.
 pub(super) fn starts(units: &[Unit], term: &str) -> Option<usize> {
-    // Nearly every comparison ends here.
+    // Most comparisons end here.
     let open = term.strip_prefix("^ ").unwrap_or(term);
     if units.first()?.norm.chars().next() != open.chars().next() {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn ends_any(units: &[Unit], terms: &str) -> Option<usize> {
         .max()
 }
 
-/// The first place where one of the terms stands, and how long the longest there is.
+/// The first index at which one of the terms matches, and the length of the longest match there.
 pub(super) fn find_any(units: &[Unit], terms: &str) -> Option<(usize, usize)> {
     let terms: Vec<&str> = each(terms).collect();
     (0..units.len()).find_map(|place| {
@@ -63,7 +63,7 @@ pub(super) fn has_any(units: &[Unit], terms: &str) -> bool {
     })
 }
 
-/// Takes terms off the start for as long as one is there.
+/// Removes terms from the start while one matches.
 pub(super) fn trim_start<'u>(mut units: &'u [Unit], terms: &str) -> &'u [Unit] {
     while let Some(length) = starts_any(units, terms) {
         units = &units[length..];
@@ -71,7 +71,7 @@ pub(super) fn trim_start<'u>(mut units: &'u [Unit], terms: &str) -> &'u [Unit] {
     units
 }
 
-/// Takes terms off the end for as long as one is there.
+/// Removes terms from the end while one matches.
 pub(super) fn trim_end<'u>(mut units: &'u [Unit], terms: &str) -> &'u [Unit] {
     while let Some(length) = ends_any(units, terms) {
         units = &units[..units.len() - length];
@@ -79,15 +79,15 @@ pub(super) fn trim_end<'u>(mut units: &'u [Unit], terms: &str) -> &'u [Unit] {
     units
 }
 
-/// Whether the terms make up all of `units`.
+/// Whether the terms cover all of `units`.
 pub(super) fn covered(units: &[Unit], lists: &[&str]) -> bool {
     uncovered(units, lists).is_empty()
 }
 
-/// The places that the terms leave over when they are laid out as well as possible.
+/// The indexes of the units that the terms do not cover, with the best possible cover.
 pub(super) fn uncovered(units: &[Unit], lists: &[&str]) -> Vec<usize> {
     let terms: Vec<&str> = lists.iter().flat_map(|terms| each(terms)).collect();
-    // best[place] = (units left over from here on, length of the term to lay here; 0: none). Longer terms first.
+    // best[place] = (uncovered units from here on, length of the term to use here; 0: none). Longer terms first.
     let mut best = vec![(0, 0); units.len() + 1];
     for place in (0..units.len()).rev() {
         let mut choice = (best[place + 1].0 + 1, 0);
@@ -113,27 +113,27 @@ pub(super) fn uncovered(units: &[Unit], lists: &[&str]) -> Vec<usize> {
     left
 }
 
-/// A request without a free part.
-pub(super) struct Closed {
+/// A request without a variable part.
+pub(super) struct ClosedRule {
     /// One term of each group must occur.
     pub(super) needs: &'static [&'static str],
-    /// What may stand beside them, besides polite framing.
+    /// Other terms that may occur, in addition to polite phrases.
     pub(super) knows: &'static str,
-    /// None of these may occur: idioms that only look like the request.
+    /// Terms that must not occur: idioms that look like the request.
     pub(super) never: &'static str,
 }
 
-impl Closed {
+impl ClosedRule {
     pub(super) fn accepts(&self, units: &[Unit]) -> bool {
-        self.left_over(units).is_some_and(|left| left.is_empty())
+        self.unknown_units(units).is_some_and(|left| left.is_empty())
     }
 
-    /// The places of the words it does not know, or `None` when it is another request.
-    pub(super) fn left_over(&self, units: &[Unit]) -> Option<Vec<usize>> {
+    /// The indexes of the units that it does not know, or `None` if it is another request.
+    pub(super) fn unknown_units(&self, units: &[Unit]) -> Option<Vec<usize>> {
         let wanted = self.needs.iter().all(|group| has_any(units, group)) && !has_any(units, self.never);
         wanted.then(|| {
             let mut known = self.needs.to_vec();
-            known.extend([self.knows, frames::ENGLISH, frames::CHINESE]);
+            known.extend([self.knows, politeness::ENGLISH, politeness::CHINESE]);
             uncovered(units, &known)
         })
     }
@@ -155,22 +155,22 @@ fn pieces(term: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::said::Said, *};
+    use super::{super::utterance::Utterance, *};
 
     #[test]
     fn terms_match_words_and_characters_alike() {
-        let said = Said::new("Well, what time is it 现在几点");
-        assert_eq!(find_any(said.all(), "time, what time"), Some((1, 2)));
-        assert_eq!(find_any(said.all(), "几点"), Some((7, 2)));
-        assert!(has_any(said.all(), "^ well, nothing"));
-        assert!(has_any(said.all(), "几点 $"));
-        assert!(!has_any(said.all(), "^ what, what $"));
+        let utterance = Utterance::new("Well, what time is it 现在几点");
+        assert_eq!(find_any(utterance.all(), "time, what time"), Some((1, 2)));
+        assert_eq!(find_any(utterance.all(), "几点"), Some((7, 2)));
+        assert!(has_any(utterance.all(), "^ well, nothing"));
+        assert!(has_any(utterance.all(), "几点 $"));
+        assert!(!has_any(utterance.all(), "^ what, what $"));
     }
 
     #[test]
     fn what_is_left_over_is_as_little_as_possible() {
-        let said = Said::new("现在上海几点了");
-        assert_eq!(uncovered(said.all(), &["现在, 在上, 几点, 了"]), [2, 3]);
-        assert!(covered(said.all(), &["现在, 上海", "几点, 几点了, 了"]));
+        let utterance = Utterance::new("现在上海几点了");
+        assert_eq!(uncovered(utterance.all(), &["现在, 在上, 几点, 了"]), [2, 3]);
+        assert!(covered(utterance.all(), &["现在, 上海", "几点, 几点了, 了"]));
     }
 }

@@ -1,7 +1,7 @@
-//! Ours → theirs: a [`ModelRequest`] as the body of a `streamGenerateContent` call.
+//! Writes a [`ModelRequest`] as the body of a `streamGenerateContent` call.
 //!
-//! Neighbours of one role are put together, so the results of a step are one message. Thoughts go back only where
-//! they are signed.
+//! Adjacent messages of one role are merged, so the results of a step are one message. Reasoning is sent back only if it
+//! is signed.
 
 use std::borrow::Cow;
 
@@ -11,21 +11,21 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{CALL_ID, OF_TEXT, PROVIDER, SIGNATURE};
 use crate::{
-    attached::{self, Place, is_image, is_pdf, named_only},
+    attached::{self, FileLocation, is_image, is_pdf, named_only},
     model::{AssistantContent, ModelMessage, ModelRequest, UserContent},
-    remote::{body::Writing, offered::Form},
+    remote::{request_writer::RequestWriter, tool_cache::ToolFormat},
 };
 
-/// What stands in for a signature that this provider never gave: the call was made by another model, or refused
-/// before it was stored. Since version 3 a step must begin with a signed call.
-const NOT_SIGNED_BY_YOU: &str = "skip_thought_signature_validator";
+/// Replaces a missing signature: the call was made by another model, or refused before it was stored. Since version 3
+/// the first call of a step must be signed.
+const UNSIGNED: &str = "skip_thought_signature_validator";
 
-pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
+pub fn body(writer: &RequestWriter, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
     let mut contents = contents(request);
-    if needs_signatures(&writing.model) {
+    if needs_signatures(&writer.model) {
         contents.iter_mut().for_each(sign_first_call);
     }
-    let tools = writing.offered.text(&request.tools, Form::Gemini, |specs| {
+    let tools = writer.tool_cache.text(&request.tools, ToolFormat::Gemini, |specs| {
         [Tools { function_declarations: specs.iter().map(declaration).collect() }]
     })?;
     let schema = request.answer.as_deref().map(|answer| &answer.schema);
@@ -35,7 +35,7 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
         contents,
         tools: tools.as_deref(),
         generation_config: GenerationConfig {
-            max_output_tokens: writing.max_output_tokens,
+            max_output_tokens: writer.max_output_tokens,
             response_mime_type: schema.map(|_| "application/json"),
             response_json_schema: schema,
         },
@@ -175,8 +175,8 @@ fn contents(request: &ModelRequest) -> Vec<Content<'_>> {
     let mut contents: Vec<Content<'_>> = Vec::new();
     for (place, message) in request.messages.iter().enumerate() {
         let (role, parts) = match &**message {
-            ModelMessage::User { content } => (Role::User, content.iter().map(shown).collect()),
-            ModelMessage::Assistant { content } => (Role::Model, said(content)),
+            ModelMessage::User { content } => (Role::User, content.iter().map(user_part).collect()),
+            ModelMessage::Assistant { content } => (Role::Model, assistant_parts(content)),
             ModelMessage::Tool { call, tool, text, is_error } => {
                 let before = &request.messages[..place];
                 let id = before.iter().rev().find_map(|message| id_given_to(message, call.as_str()));
@@ -194,7 +194,7 @@ fn contents(request: &ModelRequest) -> Vec<Content<'_>> {
     contents
 }
 
-fn shown(content: &UserContent) -> Part<'_> {
+fn user_part(content: &UserContent) -> Part<'_> {
     let (media_type, url, filename) = match content {
         UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
             return Part::text(text.as_str());
@@ -202,20 +202,20 @@ fn shown(content: &UserContent) -> Part<'_> {
         UserContent::File { media_type, url, filename } => (media_type.as_str(), url, filename.as_deref()),
     };
     let can_be_seen = is_image(media_type) || is_pdf(media_type);
-    match attached::place(url) {
-        Place::Inline { base64 } if can_be_seen => {
+    match attached::location(url) {
+        FileLocation::Inline { base64 } if can_be_seen => {
             Part { inline_data: Some(InlineData { mime_type: media_type, data: base64 }), ..Part::default() }
         }
-        Place::Web { url } if can_be_seen => {
+        FileLocation::Web { url } if can_be_seen => {
             Part { file_data: Some(FileData { mime_type: media_type, file_uri: url }), ..Part::default() }
         }
-        Place::Inline { .. } | Place::InlineText { .. } | Place::Web { .. } => {
+        FileLocation::Inline { .. } | FileLocation::InlineText { .. } | FileLocation::Web { .. } => {
             Part::text(named_only(media_type, url, filename))
         }
     }
 }
 
-fn said(content: &[AssistantContent]) -> Vec<Part<'_>> {
+fn assistant_parts(content: &[AssistantContent]) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     for content in content {
         match content {
@@ -226,7 +226,7 @@ fn said(content: &[AssistantContent]) -> Vec<Part<'_>> {
                 let Some(signature) = provider.text(PROVIDER, SIGNATURE) else { continue };
                 let of_text = provider.field(PROVIDER, OF_TEXT).is_some();
                 match parts.last_mut() {
-                    Some(last) if of_text && is_open_text(last) => last.thought_signature = Some(signature),
+                    Some(last) if of_text && can_be_signed(last) => last.thought_signature = Some(signature),
                     _ => parts.push(Part {
                         thought: !of_text,
                         thought_signature: Some(signature),
@@ -234,17 +234,17 @@ fn said(content: &[AssistantContent]) -> Vec<Part<'_>> {
                     }),
                 }
             }
-            AssistantContent::ToolCall { call, provider } => parts.push(made(call, provider.as_ref())),
+            AssistantContent::ToolCall { call, provider } => parts.push(call_part(call, provider.as_ref())),
         }
     }
     parts
 }
 
-fn is_open_text(part: &Part<'_>) -> bool {
+fn can_be_signed(part: &Part<'_>) -> bool {
     part.text.is_some() && !part.thought && part.thought_signature.is_none()
 }
 
-fn made<'a>(call: &'a ToolCall, provider: Option<&'a ProviderMetadata>) -> Part<'a> {
+fn call_part<'a>(call: &'a ToolCall, provider: Option<&'a ProviderMetadata>) -> Part<'a> {
     let kept = |field| provider.and_then(|provider| provider.text(PROVIDER, field));
     let args = if call.input.is_object() { Cow::Borrowed(&call.input) } else { Cow::Owned(json!({})) };
     Part {
@@ -254,7 +254,7 @@ fn made<'a>(call: &'a ToolCall, provider: Option<&'a ProviderMetadata>) -> Part<
     }
 }
 
-/// The provider's own id of a call, which may not be the one we know it by.
+/// The provider's own id of a call, which may differ from ours.
 fn id_given_to<'a>(message: &'a ModelMessage, wanted: &str) -> Option<&'a str> {
     let ModelMessage::Assistant { content } = message else { return None };
     content.iter().find_map(|content| match content {
@@ -265,7 +265,7 @@ fn id_given_to<'a>(message: &'a ModelMessage, wanted: &str) -> Option<&'a str> {
     })
 }
 
-/// Gemini 3 and later.
+/// Whether the model requires signed calls: Gemini 3 and later.
 fn needs_signatures(model: &str) -> bool {
     let model = model.rsplit('/').next().unwrap_or(model);
     let version = model.strip_prefix("gemini-").unwrap_or_default();
@@ -275,7 +275,7 @@ fn needs_signatures(model: &str) -> bool {
 
 fn sign_first_call(content: &mut Content<'_>) {
     if let Some(call) = content.parts.iter_mut().find(|part| part.function_call.is_some()) {
-        call.thought_signature.get_or_insert(NOT_SIGNED_BY_YOU);
+        call.thought_signature.get_or_insert(UNSIGNED);
     }
 }
 

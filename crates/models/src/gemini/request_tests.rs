@@ -64,11 +64,11 @@ fn a_whole_conversation_is_written_with_its_signatures_and_ids() {
 fn the_signature_of_a_text_goes_back_to_the_text() {
     let provider = Some(kept(json!({ SIGNATURE: "sig", OF_TEXT: true })));
     let signed = AssistantContent::Reasoning { text: String::new(), provider };
-    let alone = said(std::slice::from_ref(&signed));
+    let alone = assistant_parts(std::slice::from_ref(&signed));
     assert_eq!(serde_json::to_value(&alone).unwrap(), json!([{ "text": "", "thoughtSignature": "sig" }]));
     let content = [AssistantContent::Text("Yes.".to_owned()), signed];
     assert_eq!(
-        serde_json::to_value(said(&content)).unwrap(),
+        serde_json::to_value(assistant_parts(&content)).unwrap(),
         json!([{ "text": "Yes.", "thoughtSignature": "sig" }])
     );
 }
@@ -79,7 +79,7 @@ fn calls_of_other_models_are_excused_where_signatures_are_demanded() {
     attached.call = ProviderMetadata::one("anthropic", "x", "not ours");
     let extra = json!({ "generationConfig": { "thinkingConfig": { "includeThoughts": true } } });
     let body = written(WireFormat::Google, "models/gemini-3-pro-preview", extra, &conversation(attached));
-    assert_eq!(body["contents"][1]["parts"][2]["thoughtSignature"], NOT_SIGNED_BY_YOU);
+    assert_eq!(body["contents"][1]["parts"][2]["thoughtSignature"], UNSIGNED);
     assert_eq!(body["contents"][1]["parts"][3].get("thoughtSignature"), None);
     assert_eq!(body["generationConfig"]["thinkingConfig"]["includeThoughts"], true);
     assert_eq!(body["generationConfig"]["responseMimeType"], "application/json");

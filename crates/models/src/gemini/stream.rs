@@ -1,7 +1,7 @@
-//! Theirs → ours: the events of a `streamGenerateContent` answer as [`ModelEvent`]s. Pure, no I/O.
+//! Reads the events of a `streamGenerateContent` answer as [`ModelEvent`]s. Pure, no I/O.
 //!
-//! Every event is a response of its own with the next parts; calls come whole. Nothing says that an event is the
-//! last: the end of the body does, and it is a good end when a finish reason was told before.
+//! Every event is a separate response with the next parts; calls arrive complete. No event marks the end: the answer is
+//! complete when the body ends after a finish reason.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use super::{
     wire::{self, Answer, Call, Part, WireUsage},
 };
 use crate::{
-    http::refusal,
+    http::server_error,
     model::{ModelError, ModelEvent},
     remote::answer::{AnswerReader, Progress},
 };
@@ -23,7 +23,7 @@ pub struct Reader {
     calls: u32,
     usage: Option<WireUsage>,
     finish: Option<FinishReason>,
-    /// Hidden wherever the server repeats it.
+    /// Removed from messages of the server that repeat it.
     key: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl AnswerReader for Reader {
         Ok(Progress::More)
     }
 
-    /// One response, or a list of them: what the route gives without `alt=sse`.
+    /// Reads one response, or a list of them, which the route returns without `alt=sse`.
     fn whole(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         let garbage = |_| ModelError::Garbage("text that is not the JSON of an answer".to_owned());
         if data.trim_ascii_start().starts_with(b"[") {
@@ -83,7 +83,7 @@ impl Reader {
         let answer: Answer<'_> = serde_json::from_slice(data)
             .map_err(|_| ModelError::Garbage("text that is not the JSON of an answer".to_owned()))?;
         if let Some(error) = answer.error {
-            return Err(refusal::in_stream(&error, self.key.as_deref()));
+            return Err(server_error::in_stream(&error, self.key.as_deref()));
         }
         self.usage = answer.usage_metadata.or(self.usage);
         if answer.prompt_feedback.is_some_and(|feedback| !feedback.block_reason.0.is_empty()) {

@@ -1,5 +1,5 @@
-//! The part of a `GenerateContentResponse` that we read, as types that borrow from the event's bytes. Unknown fields
-//! are passed over.
+//! The fields of a `GenerateContentResponse` that we read, as types that borrow from the event's bytes. Unknown fields
+//! are ignored.
 
 use std::collections::VecDeque;
 
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::{
     model::ModelEvent,
-    remote::lenient::{Arguments, First, Text},
+    remote::lenient::{Arguments, FirstElement, Text},
 };
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Answer<'a> {
     #[serde(borrow, default)]
-    pub candidates: First<Candidate<'a>>,
+    pub candidates: FirstElement<Candidate<'a>>,
     #[serde(borrow, default)]
     pub prompt_feedback: Option<Feedback<'a>>,
     #[serde(default)]
@@ -90,7 +90,7 @@ pub struct WireUsage {
 }
 
 impl From<WireUsage> for Usage {
-    /// The thoughts are counted apart from the rest of the output.
+    /// Adds the reasoning tokens to the output; the API counts them separately.
     fn from(usage: WireUsage) -> Self {
         let count = |count: Option<u64>| count.unwrap_or(0);
         let input_tokens =
@@ -128,7 +128,7 @@ pub fn finish_reason(name: &str) -> FinishReason {
     }
 }
 
-/// What a grounded answer leans on: pages of the web, and documents of the provider's own stores.
+/// Adds the sources of a grounded answer: web pages, and documents of the provider's stores.
 pub fn sources(grounding: &Value, events: &mut VecDeque<ModelEvent>) {
     let chunks = grounding.get("groundingChunks").and_then(Value::as_array);
     for chunk in chunks.into_iter().flatten() {

@@ -1,4 +1,5 @@
-//! The connections to one model's server: opened when needed, kept for a minute, used by one request at a time.
+//! The connection pool of one model's server. A connection is opened when needed, used by one request at a time, and
+//! kept for a minute.
 
 use std::{
     error::Error,
@@ -16,18 +17,19 @@ use url::Url;
 use super::{
     SetupError,
     connect::Route,
-    exchange::{Connection, Response, Unanswered},
+    exchange::{Connection, ExchangeError, Response},
 };
 use crate::{
     model::{ModelError, TimeLimit},
     retry::Limits,
 };
 
-/// How many connections wait for their next request, and for how long.
-const IDLE: usize = 256;
+/// The most idle connections.
+const MAX_IDLE: usize = 256;
+/// How long an idle connection is kept.
 const IDLE_TIME: Duration = Duration::from_secs(60);
 
-/// Clones share their connections: make one per server.
+/// Clones share their connections: create one per server.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -38,13 +40,18 @@ struct Shared {
     host: HeaderValue,
     route: Route,
     connect: Duration,
-    idle: Mutex<Vec<(Connection, Instant)>>,
-    /// What tidies up; ends with the client.
+    idle: Mutex<Vec<IdleConnection>>,
+    /// Background tasks; they end with the client.
     tasks: Mutex<JoinSet<()>>,
 }
 
+struct IdleConnection {
+    connection: Connection,
+    since: Instant,
+}
+
 impl Client {
-    /// `direct`: whatever proxy the environment names, it is not used.
+    /// `direct` ignores the proxy of the environment.
     pub(super) fn new(base: &Url, limits: &Limits, direct: bool) -> Result<Self, SetupError> {
         let bad = || SetupError::BadUrl("the model".to_owned());
         let authority = &base[url::Position::BeforeHost..url::Position::AfterPort];
@@ -63,12 +70,12 @@ impl Client {
         })
     }
 
-    /// A request to an address of this client's server.
+    /// A POST request to a URL of this client's server.
     pub fn post(&self, url: &Url) -> Request {
         self.request(Method::POST, url)
     }
 
-    /// The same, for what is only looked at.
+    /// A GET request to a URL of this client's server.
     pub fn get(&self, url: &Url) -> Request {
         self.request(Method::GET, url)
     }
@@ -80,21 +87,21 @@ impl Client {
 
     fn take_idle(&self) -> Option<Connection> {
         loop {
-            let (mut connection, since) = self.shared.idle.lock().pop()?;
-            if since.elapsed() < IDLE_TIME && connection.is_free() {
+            let IdleConnection { mut connection, since } = self.shared.idle.lock().pop()?;
+            if since.elapsed() < IDLE_TIME && connection.is_reusable() {
                 return Some(connection);
             }
         }
     }
 
-    pub(super) fn give_back(&self, mut connection: Connection) {
-        if !connection.is_free() {
+    pub(super) fn return_connection(&self, mut connection: Connection) {
+        if !connection.is_reusable() {
             return;
         }
         let mut idle = self.shared.idle.lock();
         let first = idle.is_empty();
-        if idle.len() < IDLE {
-            idle.push((connection, Instant::now()));
+        if idle.len() < MAX_IDLE {
+            idle.push(IdleConnection { connection, since: Instant::now() });
         }
         drop(idle);
         if first {
@@ -102,7 +109,7 @@ impl Client {
         }
     }
 
-    /// Runs something that nobody waits for, at most as long as the client lives.
+    /// Runs a background task, at most as long as the client exists.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.shared.tasks.lock();
         while tasks.try_join_next().is_some() {}
@@ -132,20 +139,20 @@ fn is_time_out(error: &(dyn Error + 'static)) -> bool {
         .any(|error| error.kind() == io::ErrorKind::TimedOut)
 }
 
-/// Closes connections nobody asked for in a minute; ends when none is left.
+/// Closes connections that were idle for a minute; ends when none is left.
 async fn close_old(shared: Weak<Shared>) {
     loop {
         tokio::time::sleep(IDLE_TIME).await;
         let Some(shared) = shared.upgrade() else { return };
         let mut idle = shared.idle.lock();
-        idle.retain(|(_, since)| since.elapsed() < IDLE_TIME);
+        idle.retain(|idle| idle.since.elapsed() < IDLE_TIME);
         if idle.is_empty() {
             return;
         }
     }
 }
 
-/// What is sent.
+/// A request to the client's server.
 pub struct Request {
     client: Client,
     method: Method,
@@ -161,7 +168,7 @@ impl Request {
         self
     }
 
-    /// All of them at once, in place of what was there.
+    /// Replaces all headers.
     #[must_use]
     pub fn headers(mut self, headers: HeaderMap) -> Self {
         self.headers = headers;
@@ -174,14 +181,14 @@ impl Request {
         self
     }
 
-    /// One attempt; a connection that turns out to be closed already is no attempt.
+    /// Sends the request once. An idle connection that the server has closed does not count as an attempt.
     pub(super) async fn send(self) -> Result<Response, ModelError> {
         let head = self.head();
         if let Some(connection) = self.client.take_idle() {
             match connection.exchange(head.clone(), &self.body, self.client.clone()).await {
                 Ok(response) => return Ok(response),
-                Err(Unanswered::Broken) => return Err(ModelError::Cut),
-                Err(Unanswered::Closed) => tracing::debug!("a kept connection was closed by the server"),
+                Err(ExchangeError::Broken) => return Err(ModelError::Cut),
+                Err(ExchangeError::Closed) => tracing::debug!("an idle connection was closed by the server"),
             }
         }
         let connection = self.client.open().await?;
@@ -190,10 +197,9 @@ impl Request {
 
     fn head(&self) -> Vec<u8> {
         let shared = &self.client.shared;
-        let forwards = shared.route.forwards();
         let mut head = self.method.as_str().as_bytes().to_vec();
         head.push(b' ');
-        if forwards.is_some() {
+        if shared.route.needs_full_url() {
             head.extend_from_slice(shared.origin.to_string().trim_end_matches('/').as_bytes());
         }
         head.extend_from_slice(self.path.as_bytes());
@@ -207,7 +213,7 @@ impl Request {
         field(&header::HOST, shared.host.as_bytes());
         field(&header::USER_AGENT, concat!("concertino/", env!("CARGO_PKG_VERSION")).as_bytes());
         field(&header::CONTENT_LENGTH, self.body.len().to_string().as_bytes());
-        if let Some(Some(authorization)) = forwards {
+        if let Some(authorization) = shared.route.proxy_authorization() {
             field(&header::PROXY_AUTHORIZATION, authorization.as_bytes());
         }
         for (name, value) in &self.headers {

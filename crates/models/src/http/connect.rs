@@ -1,4 +1,4 @@
-//! How a connection to a model's server is opened: directly, encrypted, or through the proxy of the environment.
+//! Opens connections to a model's server: plain or encrypted, directly or through the proxy of the environment.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use tower::{Service, ServiceExt};
 
 use super::{SetupError, exchange::Connection};
 
-/// Where connections go and what lies between.
+/// How connections reach the server.
 pub(super) enum Route {
     Plain(HttpConnector),
-    /// The proxy is told the whole address of each request.
+    /// Through a proxy that gets the full URL of each request.
     Forwarded {
         connector: HttpConnector,
         proxy: Uri,
@@ -58,11 +58,16 @@ impl Route {
         })
     }
 
-    /// Requests name the whole address, and this is how the proxy knows us.
-    pub(super) fn forwards(&self) -> Option<Option<&HeaderValue>> {
+    /// Whether requests must contain the full URL.
+    pub(super) fn needs_full_url(&self) -> bool {
+        matches!(self, Self::Forwarded { .. })
+    }
+
+    /// The authorization that is sent to the proxy with each request.
+    pub(super) fn proxy_authorization(&self) -> Option<&HeaderValue> {
         match self {
-            Self::Forwarded { authorization, .. } => Some(authorization.as_ref()),
-            _ => None,
+            Self::Forwarded { authorization, .. } => authorization.as_ref(),
+            Self::Plain(_) | Self::Encrypted(_) | Self::Tunnelled(_) => None,
         }
     }
 

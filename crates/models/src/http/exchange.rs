@@ -1,7 +1,7 @@
-//! One request and its answer on one connection, read by whoever waits for the answer.
+//! One request and its answer on one connection, read by the task that waits for the answer.
 //!
-//! No task stands between the socket and the reader: all that one read brings is there at once, and dropping the
-//! reader closes the connection. A connection that waits holds no buffer.
+//! There is no task between the socket and the reader: everything that one read returns is available at once, and
+//! dropping the reader closes the connection. An idle connection holds no buffer.
 
 use std::{
     cell::RefCell,
@@ -20,14 +20,14 @@ use super::{
     framing::{Framing, Head, read_head},
 };
 
-/// How much one read may bring.
-const READ: usize = 64 * 1024;
+/// The most bytes of one read.
+const READ_SIZE: usize = 64 * 1024;
 /// A body up to this size is sent in one write with its head.
-const TOGETHER: usize = 64 * 1024;
+const MAX_JOINED_BODY: usize = 64 * 1024;
 
 thread_local! {
-    /// Where reads land before it is known how much they brought.
-    static LANDING: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ].into());
+    /// The buffer of a read, shared by the connections of a thread, because most reads return much less.
+    static READ_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_SIZE].into());
 }
 
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
@@ -36,13 +36,13 @@ impl<S: AsyncRead + AsyncWrite + Send + Sync + Unpin> Stream for S {}
 /// A connection that is used by one request at a time.
 pub(super) struct Connection {
     stream: Box<dyn Stream>,
-    /// What has arrived and was not read.
+    /// Received bytes that were not read yet.
     buffer: BytesMut,
 }
 
-/// Why there is no answer.
-pub(super) enum Unanswered {
-    /// The connection was closed before a byte of the answer came.
+/// Why a request got no answer.
+pub(super) enum ExchangeError {
+    /// The connection was closed before the first byte of the answer.
     Closed,
     Broken,
 }
@@ -52,19 +52,19 @@ impl Connection {
         Self { stream, buffer: BytesMut::new() }
     }
 
-    /// Whether another request may go over it, as far as is known without waiting: a server that has something to
-    /// say before it was asked is leaving.
-    pub(super) fn is_free(&mut self) -> bool {
+    /// Whether another request may be sent, as far as is known without waiting. A server that sends bytes without a
+    /// request is closing the connection.
+    pub(super) fn is_reusable(&mut self) -> bool {
         self.buffer.is_empty() && self.poll_read(&mut Context::from_waker(Waker::noop())).is_pending()
     }
 
-    /// `true` at the end of the stream.
+    /// Reads into the buffer; returns `true` at the end of the stream.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
-        LANDING.with_borrow_mut(|landing| {
-            let mut landed = ReadBuf::new(landing);
-            ready!(Pin::new(&mut *self.stream).poll_read(cx, &mut landed))?;
-            self.buffer.extend_from_slice(landed.filled());
-            Poll::Ready(Ok(landed.filled().is_empty()))
+        READ_BUFFER.with_borrow_mut(|buffer| {
+            let mut read = ReadBuf::new(buffer);
+            ready!(Pin::new(&mut *self.stream).poll_read(cx, &mut read))?;
+            self.buffer.extend_from_slice(read.filled());
+            Poll::Ready(Ok(read.filled().is_empty()))
         })
     }
 
@@ -74,8 +74,8 @@ impl Connection {
         mut head: Vec<u8>,
         body: &Bytes,
         client: Client,
-    ) -> Result<Response, Unanswered> {
-        let sent = if body.len() <= TOGETHER {
+    ) -> Result<Response, ExchangeError> {
+        let sent = if body.len() <= MAX_JOINED_BODY {
             head.extend_from_slice(body);
             self.stream.write_all(&head).await
         } else {
@@ -89,19 +89,19 @@ impl Connection {
             Ok(()) => self.stream.flush().await,
             Err(error) => Err(error),
         };
-        // A server that refuses a request early may stop reading it; its answer counts all the same.
+        // A server that refuses a request early may stop reading it; its answer is read nevertheless.
         let mut ended = false;
         loop {
             match read_head(&mut self.buffer) {
                 Ok(Some(head)) => return Ok(Response { head, connection: Some(self), client }),
-                Ok(None) if ended && self.buffer.is_empty() => return Err(Unanswered::Closed),
+                Ok(None) if ended && self.buffer.is_empty() => return Err(ExchangeError::Closed),
                 Ok(None) if !ended => {}
-                Ok(None) | Err(_) => return Err(Unanswered::Broken),
+                Ok(None) | Err(_) => return Err(ExchangeError::Broken),
             }
             ended = match poll_fn(|cx| self.poll_read(cx)).await {
                 Ok(ended) => ended,
-                Err(_) if sent.is_err() || self.buffer.is_empty() => return Err(Unanswered::Closed),
-                Err(_) => return Err(Unanswered::Broken),
+                Err(_) if sent.is_err() || self.buffer.is_empty() => return Err(ExchangeError::Closed),
+                Err(_) => return Err(ExchangeError::Broken),
             };
         }
     }
@@ -114,9 +114,9 @@ pub struct Response {
     client: Client,
 }
 
-/// The body ended before its end.
+/// The connection was closed in the middle of the body.
 #[derive(Debug)]
-pub struct Cut;
+pub struct TruncatedBody;
 
 impl Response {
     pub fn status(&self) -> StatusCode {
@@ -131,45 +131,45 @@ impl Response {
         self.client.clone()
     }
 
-    /// The next piece of the body; `None` at its end, and the connection is free for another request.
-    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Cut> {
+    /// The next chunk of the body. Returns `None` at its end and returns the connection to the pool.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, TruncatedBody> {
         poll_fn(|cx| self.poll_chunk(cx)).await
     }
 
-    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Cut>> {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, TruncatedBody>> {
         let Some(connection) = &mut self.connection else { return Poll::Ready(Ok(None)) };
         loop {
             match self.head.framing.take(&mut connection.buffer) {
                 Ok(Some(piece)) => {
                     if connection.buffer.is_empty() {
-                        // Nothing is held while nothing comes.
+                        // An idle stream holds no memory.
                         connection.buffer = BytesMut::new();
                     }
                     return Poll::Ready(Ok(Some(piece)));
                 }
-                Ok(None) if self.head.framing == Framing::Over => {
+                Ok(None) if self.head.framing == Framing::Done => {
                     if let Some(connection) = self.connection.take()
-                        && self.head.keeps
+                        && self.head.keep_alive
                     {
-                        self.client.give_back(connection);
+                        self.client.return_connection(connection);
                     }
                     return Poll::Ready(Ok(None));
                 }
                 Ok(None) => {}
-                Err(_) => return self.cut(),
+                Err(_) => return self.truncated(),
             }
             match ready!(connection.poll_read(cx)) {
                 Ok(false) => {}
                 Ok(true) if self.head.framing == Framing::UntilClosed => {
-                    self.head.framing = Framing::Over;
+                    self.head.framing = Framing::Done;
                 }
-                Ok(true) | Err(_) => return self.cut(),
+                Ok(true) | Err(_) => return self.truncated(),
             }
         }
     }
 
-    fn cut(&mut self) -> Poll<Result<Option<Bytes>, Cut>> {
+    fn truncated(&mut self) -> Poll<Result<Option<Bytes>, TruncatedBody>> {
         self.connection = None;
-        Poll::Ready(Err(Cut))
+        Poll::Ready(Err(TruncatedBody))
     }
 }

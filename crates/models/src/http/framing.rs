@@ -1,15 +1,15 @@
-//! Where an HTTP/1.1 answer begins, how its body is framed and where it ends. Pure and bounded: bytes in, bytes out.
+//! Parses the head of an HTTP/1.1 answer and the framing of its body. Pure and bounded: bytes in, bytes out.
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 
-/// How long the head of an answer, a chunk's size line or all trailers may be.
+/// The largest head of an answer, in bytes.
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_LINE: usize = 4 * 1024;
 const MAX_TRAILERS: usize = 64 * 1024;
 const MAX_HEADERS: usize = 128;
 
-/// An answer that is not HTTP, or more than is sensible.
+/// The answer is not HTTP or exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an answer in HTTP/1.1")]
 pub struct Malformed;
@@ -19,30 +19,30 @@ pub struct Head {
     pub status: StatusCode,
     pub headers: HeaderMap,
     /// Whether the connection may be used again after the body.
-    pub keeps: bool,
+    pub keep_alive: bool,
     pub framing: Framing,
 }
 
-/// What is still to come of a body.
+/// The framing of a body, and how much of it is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     Length(u64),
     Chunked(Chunked),
     UntilClosed,
-    Over,
+    Done,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunked {
     Size,
     Data(u64),
-    /// The line end behind a chunk.
-    Behind,
-    /// Lines after the last chunk, and how many bytes of them were read.
+    /// The line end after a chunk.
+    DataEnd,
+    /// The lines after the last chunk, with the number of bytes read so far.
     Trailers(usize),
 }
 
-/// Reads the head of an answer; `None` when more bytes are needed. Interim answers are skipped.
+/// Parses the head of an answer; `None` if more bytes are needed. Interim answers (1xx) are skipped.
 pub fn read_head(buffer: &mut BytesMut) -> Result<Option<Head>, Malformed> {
     loop {
         let mut fields = [httparse::EMPTY_HEADER; MAX_HEADERS];
@@ -67,15 +67,15 @@ pub fn read_head(buffer: &mut BytesMut) -> Result<Option<Head>, Malformed> {
             headers.append(name, HeaderValue::from_bytes(field.value).map_err(|_| Malformed)?);
         }
         let framing = framing(status, &headers)?;
-        let keeps = framing != Framing::UntilClosed && keeps(version, &headers);
+        let keep_alive = framing != Framing::UntilClosed && keep_alive(version, &headers);
         buffer.advance(length);
-        return Ok(Some(Head { status, headers, keeps, framing }));
+        return Ok(Some(Head { status, headers, keep_alive, framing }));
     }
 }
 
 fn framing(status: StatusCode, headers: &HeaderMap) -> Result<Framing, Malformed> {
     if matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
-        return Ok(Framing::Over);
+        return Ok(Framing::Done);
     }
     if let Some(coding) = words(headers, header::TRANSFER_ENCODING).last() {
         return if coding.eq_ignore_ascii_case("chunked") {
@@ -90,12 +90,12 @@ fn framing(status: StatusCode, headers: &HeaderMap) -> Result<Framing, Malformed
         return Err(Malformed);
     }
     match first.parse().map_err(|_| Malformed)? {
-        0 => Ok(Framing::Over),
+        0 => Ok(Framing::Done),
         length => Ok(Framing::Length(length)),
     }
 }
 
-fn keeps(version: Version, headers: &HeaderMap) -> bool {
+fn keep_alive(version: Version, headers: &HeaderMap) -> bool {
     let says = |word: &str| words(headers, header::CONNECTION).any(|said| said.eq_ignore_ascii_case(word));
     if version == Version::HTTP_11 { !says("close") } else { says("keep-alive") }
 }
@@ -110,23 +110,23 @@ fn words(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
 }
 
 impl Framing {
-    /// The next piece of the body out of what has arrived; `None` when more bytes are needed or it is over.
+    /// Removes the next piece of the body from the buffer; `None` if more bytes are needed or the body has ended.
     pub fn take(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
         loop {
             match self {
-                Self::Over => return Ok(None),
+                Self::Done => return Ok(None),
                 Self::UntilClosed => return Ok((!buffer.is_empty()).then(|| buffer.split().freeze())),
                 Self::Length(left) => {
                     let Some(piece) = piece(buffer, left) else { return Ok(None) };
                     if *left == 0 {
-                        *self = Self::Over;
+                        *self = Self::Done;
                     }
                     return Ok(Some(piece));
                 }
                 Self::Chunked(Chunked::Data(left)) => {
                     let Some(piece) = piece(buffer, left) else { return Ok(None) };
                     if *left == 0 {
-                        *self = Self::Chunked(Chunked::Behind);
+                        *self = Self::Chunked(Chunked::DataEnd);
                     }
                     return Ok(Some(piece));
                 }
@@ -137,7 +137,7 @@ impl Framing {
                         size => Self::Chunked(Chunked::Data(size)),
                     };
                 }
-                Self::Chunked(Chunked::Behind) => {
+                Self::Chunked(Chunked::DataEnd) => {
                     match line(buffer)? {
                         None => return Ok(None),
                         Some(line) if line.is_empty() => *self = Self::Chunked(Chunked::Size),
@@ -151,7 +151,7 @@ impl Framing {
                         return Err(Malformed);
                     }
                     if line.is_empty() {
-                        *self = Self::Over;
+                        *self = Self::Done;
                     }
                 }
             }
@@ -168,7 +168,7 @@ fn piece(buffer: &mut BytesMut, left: &mut u64) -> Option<Bytes> {
     Some(buffer.split_to(length).freeze())
 }
 
-/// A line without its end.
+/// Removes a line from the buffer and returns it without its line end.
 fn line(buffer: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
     let Some(end) = buffer.iter().take(MAX_LINE).position(|byte| *byte == b'\n') else {
         return if buffer.len() < MAX_LINE { Ok(None) } else { Err(Malformed) };
@@ -178,7 +178,7 @@ fn line(buffer: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
     Ok(Some(line))
 }
 
-/// The size of a chunk; what stands behind a semicolon means nothing to us.
+/// The size of a chunk; extensions after a semicolon are ignored.
 fn size(line: &[u8]) -> Result<u64, Malformed> {
     let digits = line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
     if digits.is_empty() || digits.len() > 15 || !digits.iter().all(u8::is_ascii_hexdigit) {

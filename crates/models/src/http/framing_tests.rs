@@ -1,10 +1,10 @@
-//! Every way to cut the bytes gives the same body, and what is not HTTP is refused without harm.
+//! Every way to cut the bytes yields the same body, and bytes that are not HTTP are refused.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Status, body, whether the body is over, what is left behind it.
+/// Status, body, whether the body has ended, and the bytes after it.
 type Read = (u16, Vec<u8>, bool, Vec<u8>);
 
 /// Reads an answer that arrives in these pieces.
@@ -24,7 +24,7 @@ fn read(pieces: &[&[u8]]) -> Result<Option<Read>, Malformed> {
             }
         }
     }
-    Ok(head.map(|head| (head.status.as_u16(), body, head.framing == Framing::Over, buffer.to_vec())))
+    Ok(head.map(|head| (head.status.as_u16(), body, head.framing == Framing::Done, buffer.to_vec())))
 }
 
 const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nA: b\r\n\r\nHTTP";
@@ -63,16 +63,16 @@ fn interim_answers_are_skipped() {
 
 #[test]
 fn a_connection_is_kept_only_where_both_sides_can_tell_the_end() {
-    let keeps = |head: &str| {
+    let keep_alive = |head: &str| {
         let mut buffer = BytesMut::from(format!("{head}\r\n\r\n").as_bytes());
-        read_head(&mut buffer).unwrap().unwrap().keeps
+        read_head(&mut buffer).unwrap().unwrap().keep_alive
     };
-    assert!(keeps("HTTP/1.1 200 OK\r\ncontent-length: 1"));
-    assert!(keeps("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked"));
-    assert!(!keeps("HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: Close"));
-    assert!(!keeps("HTTP/1.1 200 OK"));
-    assert!(!keeps("HTTP/1.0 200 OK\r\ncontent-length: 1"));
-    assert!(keeps("HTTP/1.0 200 OK\r\ncontent-length: 1\r\nconnection: keep-alive"));
+    assert!(keep_alive("HTTP/1.1 200 OK\r\ncontent-length: 1"));
+    assert!(keep_alive("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked"));
+    assert!(!keep_alive("HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: Close"));
+    assert!(!keep_alive("HTTP/1.1 200 OK"));
+    assert!(!keep_alive("HTTP/1.0 200 OK\r\ncontent-length: 1"));
+    assert!(keep_alive("HTTP/1.0 200 OK\r\ncontent-length: 1\r\nconnection: keep-alive"));
 }
 
 #[test]

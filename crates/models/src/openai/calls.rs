@@ -1,11 +1,11 @@
-//! Which call a piece of a tool call belongs to. Servers number the calls of an answer in their own ways:
+//! Assembles tool calls from their deltas. Servers identify the calls of an answer in different ways:
 //!
-//! - by `index`, the id and the name only in the first piece (OpenAI); or the id repeated in every piece; or a
-//!   fresh id in every piece, which then has no name;
-//! - without `index`, one whole call per piece, or all calls in one list;
-//! - every call under index 0, told apart by the id or only by being complete.
+//! - by `index`, with the id and the name only in the first delta (OpenAI); or with the id repeated in every delta; or
+//!   with a new id in every delta, which then has no name;
+//! - without `index`, one whole call per delta, or all calls in one list;
+//! - every call under index 0, distinguished by the id or only by being complete.
 //!
-//! Our own numbering is dense and in the order in which the calls began.
+//! Our own indexes are consecutive, in the order in which the calls started.
 
 use std::collections::VecDeque;
 
@@ -19,42 +19,42 @@ use crate::{
     remote::bounds::{MAX_ARGUMENT_BYTES, MAX_CALLS},
 };
 
-/// Where the `extra_content` of a call is kept.
+/// The provider metadata that holds the `extra_content` of a call.
 pub const EXTRA_PROVIDER: &str = "openai";
 pub const EXTRA_FIELD: &str = "extra_content";
 
 #[derive(Debug, Default)]
-pub struct Calls {
-    calls: Vec<Call>,
-    /// Counts the lists of pieces, to know which calls a list has already had a piece for.
+pub struct CallAssembler {
+    calls: Vec<PartialCall>,
+    /// The number of delta lists so far, to know for which calls the current list already had a delta.
     lists: u64,
     /// The argument text of all calls.
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Call {
+struct PartialCall {
     their_index: Option<u32>,
     id: String,
-    /// Empty until the name arrives; the call is told only then.
+    /// Empty until the name arrives; only then is the call passed on.
     name: String,
     arguments: String,
-    /// Until the call is told.
+    /// Kept until the call is passed on.
     extra: Option<Value>,
     last_list: u64,
 }
 
-impl Calls {
+impl CallAssembler {
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// A call whose name never came cannot be made.
+    /// Whether the name of every call has arrived.
     pub fn all_are_named(&self) -> bool {
         self.calls.iter().all(|call| !call.name.is_empty())
     }
 
-    /// Takes the pieces of one event.
+    /// Adds the deltas of one event.
     pub fn take(
         &mut self,
         pieces: Vec<CallDelta<'_>>,
@@ -74,7 +74,7 @@ impl Calls {
         let function = piece.function.unwrap_or_default();
         let name = function.name.0;
         let place = self.find(piece.index, &piece.id.0, &name).unwrap_or_else(|| {
-            self.calls.push(Call {
+            self.calls.push(PartialCall {
                 their_index: piece.index,
                 id: String::new(),
                 name: String::new(),
@@ -116,9 +116,9 @@ impl Calls {
         }
     }
 
-    /// The place of the call that the piece continues, or `None` when it begins one.
+    /// The index of the call that the delta continues, or `None` if it starts one.
     fn find(&self, index: Option<u32>, id: &str, name: &str) -> Option<usize> {
-        let same_id = |call: &Call| !id.is_empty() && call.id == id;
+        let same_id = |call: &PartialCall| !id.is_empty() && call.id == id;
         let place = match index {
             Some(index) => self.calls.iter().rposition(|call| call.their_index == Some(index))?,
             None => match self.calls.iter().rposition(same_id) {
@@ -127,7 +127,7 @@ impl Calls {
             },
         };
         let call = &self.calls[place];
-        // Without a name nothing can begin; with the id that is already there nothing does.
+        // A delta without a name, or with the id of this call, continues it.
         if name.is_empty() || same_id(call) {
             return Some(place);
         }

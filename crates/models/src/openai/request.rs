@@ -1,8 +1,7 @@
-//! Ours → theirs: a [`ModelRequest`] as the body of a chat-completions call.
+//! Writes a [`ModelRequest`] as the body of a chat-completions call.
 //!
-//! The structs borrow from the request and are written once. Reasoning of earlier answers goes back only where the
-//! settings say so: most servers refuse it. An assistant message with nothing left in it is dropped, since servers
-//! refuse that too.
+//! The structs borrow from the request. Reasoning of earlier answers is sent only if the settings say so, because most
+//! servers refuse it. An assistant message without content is left out for the same reason.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -12,43 +11,42 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     calls::{EXTRA_FIELD, EXTRA_PROVIDER},
-    thoughts,
+    reasoning_details,
 };
 use crate::{
     attached::{is_image, is_pdf, named_only},
     model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, UserContent},
     remote::{
-        body::Writing,
-        offered::Form,
-        settings::{PromptCache, ReasoningReplay, WireFormat},
-        text,
+        json_string,
+        prepared::SerializedPrefix,
+        request_writer::RequestWriter,
+        settings::{PromptCache, ReasoningReplay},
+        tool_cache::ToolFormat,
     },
 };
 
 /// The body of the call.
-pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
-    let marks = writing.prompt_cache == PromptCache::Marks;
-    let replay = writing.reasoning_replay;
-    let written = request.written.as_deref().filter(|written| {
-        !marks && written.by == (WireFormat::OpenAi, replay) && written.begins(&request.messages)
-    });
-    let rest = &request.messages[written.map_or(0, |written| written.messages.len())..];
-    let written = written.map_or_else(Default::default, |written| written.text.as_slice());
-    let tools = writing
-        .offered
-        .text(&request.tools, Form::OpenAi, |specs| specs.iter().map(tool).collect::<Vec<_>>())?;
+pub fn body(writer: &RequestWriter, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
+    let marks = writer.prompt_cache == PromptCache::Marks;
+    let replay = writer.reasoning_replay;
+    let prefix = if marks { SerializedPrefix::default() } else { writer.prepared.take(&request.messages) };
+    let rest = &request.messages[prefix.count..];
+    let tools = writer
+        .tool_cache
+        .text(&request.tools, ToolFormat::OpenAi, |specs| specs.iter().map(tool).collect::<Vec<_>>())?;
     let tools = tools.as_deref().map_or_else(Default::default, RawValue::get);
-    let room = written.len() + request.system.len() + rest.len() * EACH + tools.len() + ABOUT;
+    let room =
+        prefix.text.len() + request.system.len() + rest.len() * MESSAGE_SIZE + tools.len() + BODY_OVERHEAD;
     let mut out = Vec::with_capacity(room);
     out.extend_from_slice(br#"{"model":"#);
-    serde_json::to_writer(&mut out, &writing.model)?;
+    serde_json::to_writer(&mut out, &writer.model)?;
     out.extend_from_slice(br#","messages":["#);
     if !request.system.is_empty() {
         serde_json::to_writer(&mut out, &Message::System { content: system(&request.system, marks) })?;
         out.push(b',');
     }
-    if !written.is_empty() {
-        out.extend_from_slice(written);
+    if !prefix.text.is_empty() {
+        out.extend_from_slice(&prefix.text);
         out.push(b',');
     }
     if marks {
@@ -74,9 +72,9 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
         out.extend_from_slice(tools.as_bytes());
         out.push(b',');
     }
-    let cache_key = request.cache_key.as_deref().filter(|_| writing.prompt_cache == PromptCache::Key);
+    let cache_key = request.cache_key.as_deref().filter(|_| writer.prompt_cache == PromptCache::Key);
     let settings = serde_json::to_vec(&Settings {
-        max_tokens: writing.max_output_tokens,
+        max_tokens: writer.max_output_tokens,
         response_format: request.answer.as_deref().map(response_format),
         prompt_cache_key: cache_key,
         stream: true,
@@ -86,17 +84,14 @@ pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_
     Ok(out)
 }
 
-/// Room for what stands beside a history, the system prompt and the tools, most of the time.
-const ABOUT: usize = 1 << 10;
-/// Room for a message of a history.
-const EACH: usize = 256;
+/// Bytes reserved for everything but the history, the system prompt and the tools.
+const BODY_OVERHEAD: usize = 1 << 10;
+/// Bytes reserved for one message of a history.
+const MESSAGE_SIZE: usize = 256;
 
-/// Messages as a body begins with them, with commas between them.
-pub fn beginning(
-    messages: &[Arc<ModelMessage>],
-    replay: ReasoningReplay,
-) -> Result<Vec<u8>, serde_json::Error> {
-    let mut out = Vec::with_capacity(messages.len() * EACH);
+/// Serialises the messages that a body starts with, separated by commas.
+pub fn prefix(messages: &[Arc<ModelMessage>], replay: ReasoningReplay) -> Result<Vec<u8>, serde_json::Error> {
+    let mut out = Vec::with_capacity(messages.len() * MESSAGE_SIZE);
     for message in messages {
         if write_message(&mut out, message, replay)? {
             out.push(b',');
@@ -106,7 +101,8 @@ pub fn beginning(
     Ok(out)
 }
 
-/// Writes a message; `false` when nothing of it is sent. Most of a long chat is plain text, which needs no detour.
+/// Writes a message; returns `false` if nothing of it is sent. Plain text, which is most of a long chat, is written
+/// without serde.
 fn write_message(
     out: &mut Vec<u8>,
     sent: &ModelMessage,
@@ -127,7 +123,7 @@ fn write_message(
     };
     if let Some(text) = text {
         out.extend_from_slice(head.as_bytes());
-        text::write(out, text);
+        json_string::write(out, text);
         out.push(b'}');
         return Ok(true);
     }
@@ -137,7 +133,7 @@ fn write_message(
     }
 }
 
-/// What stands behind the messages and the tools.
+/// The fields after the messages and the tools.
 #[derive(Serialize)]
 struct Settings<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,7 +174,7 @@ enum Message<'a> {
         content: Content<'a>,
     },
     Assistant {
-        /// Written as `null` when there is none: some servers insist on the field.
+        /// Written as `null` when there is none: some servers require the field.
         content: Option<Cow<'a, str>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<Cow<'a, str>>,
@@ -216,7 +212,7 @@ enum Part<'a> {
     },
 }
 
-/// The mark behind which nothing is known yet.
+/// Marks the end of the part that the provider should cache.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum CacheControl {
@@ -282,7 +278,7 @@ fn system(text: &str, marks: bool) -> Content<'_> {
     }
 }
 
-/// Marks the end of the last user message: the next call repeats everything up to it.
+/// Marks the end of the last user message, because the next call repeats everything up to it.
 fn mark_last(messages: &mut [Message<'_>]) {
     let last = messages.iter_mut().rev().find_map(|message| match message {
         Message::User { content } => Some(content),
@@ -315,7 +311,7 @@ fn message(message: &ModelMessage, replay: ReasoningReplay) -> Option<Message<'_
     }
 }
 
-/// A plain string where there is only text: not every server understands parts.
+/// A plain string if there is only text, because not every server accepts parts.
 fn user_content(content: &[UserContent]) -> Content<'_> {
     let only_text = content.iter().map(|part| match part {
         UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
@@ -349,7 +345,7 @@ fn user_part(content: &UserContent) -> Part<'_> {
 
 fn assistant(content: &[AssistantContent], replay: ReasoningReplay) -> Option<Message<'_>> {
     let mut texts = Vec::new();
-    let mut said_thoughts = Vec::new();
+    let mut reasoning = Vec::new();
     let mut reasoning_details = Vec::new();
     let mut tool_calls = Vec::new();
     for part in content {
@@ -358,11 +354,11 @@ fn assistant(content: &[AssistantContent], replay: ReasoningReplay) -> Option<Me
             AssistantContent::Text(text) => texts.push(text.as_str()),
             AssistantContent::Reasoning { text, provider } => match replay {
                 ReasoningReplay::Never => {}
-                ReasoningReplay::Content => said_thoughts.push(text.as_str()),
+                ReasoningReplay::Content => reasoning.push(text.as_str()),
                 ReasoningReplay::Details => {
-                    let details = provider
-                        .as_ref()
-                        .and_then(|kept| kept.field(thoughts::PROVIDER, thoughts::FIELD)?.as_array());
+                    let details = provider.as_ref().and_then(|kept| {
+                        kept.field(reasoning_details::PROVIDER, reasoning_details::FIELD)?.as_array()
+                    });
                     reasoning_details.extend(details.into_iter().flatten());
                 }
             },
@@ -375,7 +371,7 @@ fn assistant(content: &[AssistantContent], replay: ReasoningReplay) -> Option<Me
         }
     }
     let content = joined(&texts, "");
-    let reasoning_content = joined(&said_thoughts, "").filter(|text| !text.is_empty());
+    let reasoning_content = joined(&reasoning, "").filter(|text| !text.is_empty());
     (content.is_some() || !tool_calls.is_empty()).then_some(Message::Assistant {
         content,
         reasoning_content,
@@ -398,7 +394,7 @@ fn joined<'a>(texts: &[&'a str], gap: &str) -> Option<Cow<'a, str>> {
     }
 }
 
-/// JSON inside a JSON string. Servers parse it as an object, so a call without input has an empty one.
+/// Writes the arguments as JSON in a JSON string. Servers expect an object, so missing arguments become an empty one.
 fn as_json_text<S: Serializer>(input: &&Value, serializer: S) -> Result<S::Ok, S::Error> {
     match input {
         Value::Null => serializer.serialize_str("{}"),

@@ -13,15 +13,15 @@ use crate::remote::{
 
 fn written(system: &str, messages: Vec<ModelMessage>) -> Value {
     let messages = messages.into_iter().map(Arc::new).collect();
-    write(&writing(), &ModelRequest { system: system.into(), messages, ..ModelRequest::default() })
+    write(&writer(), &ModelRequest { system: system.into(), messages, ..ModelRequest::default() })
 }
 
-fn writing() -> Writing {
-    Writing::new(ModelSettings::new("test/some-model", "http://localhost", "some-model"))
+fn writer() -> RequestWriter {
+    RequestWriter::new(ModelSettings::new("test/some-model", "http://localhost", "some-model"))
 }
 
-fn write(writing: &Writing, request: &ModelRequest) -> Value {
-    serde_json::from_slice(&body(writing, request).unwrap()).unwrap()
+fn write(writer: &RequestWriter, request: &ModelRequest) -> Value {
+    serde_json::from_slice(&body(writer, request).unwrap()).unwrap()
 }
 
 fn user(content: Vec<UserContent>) -> ModelMessage {
@@ -82,7 +82,7 @@ fn a_whole_conversation_is_written_in_order() {
         .into(),
         ..ModelRequest::default()
     };
-    let written = write(&writing(), &request);
+    let written = write(&writer(), &request);
     assert_eq!(
         written,
         json!({
@@ -183,7 +183,7 @@ fn what_the_settings_ask_for_is_written() {
         cache_key: Some("session-1".to_owned()),
         ..ModelRequest::default()
     };
-    let written = write(&Writing::new(settings), &request);
+    let written = write(&RequestWriter::new(settings), &request);
     assert_eq!(written["max_tokens"], 100);
     assert_eq!(written["prompt_cache_key"], "session-1");
     assert_eq!(
@@ -201,7 +201,7 @@ fn cache_marks_stand_after_the_system_text_and_the_last_question() {
     let request = ModelRequest { system: "s".into(), messages, ..ModelRequest::default() };
     let mark = json!({ "type": "ephemeral" });
     assert_eq!(
-        write(&Writing::new(settings), &request)["messages"],
+        write(&RequestWriter::new(settings), &request)["messages"],
         json!([
             { "role": "system", "content": [{ "type": "text", "text": "s", "cache_control": mark }] },
             { "role": "user", "content": "a" },
@@ -213,7 +213,8 @@ fn cache_marks_stand_after_the_system_text_and_the_last_question() {
 #[test]
 fn reasoning_goes_back_the_way_the_server_wants_it() {
     let details = json!([{ "type": "reasoning.text", "text": "hm", "signature": "s" }]);
-    let provider = ProviderMetadata::one(thoughts::PROVIDER, thoughts::FIELD, details.clone());
+    let provider =
+        ProviderMetadata::one(reasoning_details::PROVIDER, reasoning_details::FIELD, details.clone());
     let reasoning = AssistantContent::Reasoning { text: "hm".to_owned(), provider: Some(provider) };
     let mut call = call("call_1", "x", json!({}));
     let extra = json!({ "google": { "thought_signature": "t" } });
@@ -225,7 +226,7 @@ fn reasoning_goes_back_the_way_the_server_wants_it() {
     let sent = |replay| {
         let mut settings = ModelSettings::new("test/m", "http://localhost", "m");
         settings.reasoning_replay = replay;
-        write(&Writing::new(settings), &request)["messages"][0].clone()
+        write(&RequestWriter::new(settings), &request)["messages"][0].clone()
     };
     let plain = sent(ReasoningReplay::Never);
     assert_eq!((plain.get("reasoning_content"), plain.get("reasoning_details")), (None, None));
@@ -240,24 +241,26 @@ fn sample() -> ModelRequest {
 }
 
 #[test]
-fn a_beginning_that_was_written_ahead_changes_no_byte() {
+fn messages_that_were_prepared_change_no_byte() {
     let request = sample();
-    let plain = body(&writing(), &request).unwrap();
+    let plain = body(&writer(), &request).unwrap();
     for count in 0..=request.messages.len() {
-        let ahead = writing().ahead(WireFormat::OpenAi, &request.messages[..count]).unwrap();
-        let request = ModelRequest { written: Some(Arc::new(ahead)), ..request.clone() };
-        assert_eq!(body(&writing(), &request).unwrap(), plain, "{count} written ahead");
+        let writer = writer();
+        writer.prepare(&request.messages[..count]);
+        assert_eq!(writer.prepared.count(&request.messages), count);
+        assert_eq!(body(&writer, &request).unwrap(), plain, "{count} prepared");
+        assert_eq!(body(&writer, &request).unwrap(), plain, "{count} prepared and used");
     }
 }
 
 #[test]
-fn what_was_written_ahead_of_another_request_is_not_used() {
+fn messages_that_were_prepared_for_another_request_are_not_used() {
     let request = sample();
-    let plain = body(&writing(), &request).unwrap();
+    let plain = body(&writer(), &request).unwrap();
     let others: Vec<_> = request.messages.iter().rev().cloned().collect();
-    let ahead = writing().ahead(WireFormat::OpenAi, &others).unwrap();
-    let request = ModelRequest { written: Some(Arc::new(ahead)), ..request };
-    assert_eq!(body(&writing(), &request).unwrap(), plain);
+    let writer = writer();
+    writer.prepare(&others);
+    assert_eq!(body(&writer, &request).unwrap(), plain);
 }
 
 #[test]

@@ -1,36 +1,35 @@
-//! Theirs → ours: the events of a chat-completions answer as [`ModelEvent`]s. Pure, no I/O.
+//! Reads the events of a chat-completions answer as [`ModelEvent`]s. Pure, no I/O.
 //!
-//! Text, reasoning and calls are passed on as they come. The usage is kept and told once, because some servers
-//! repeat a growing one in every chunk. The end is told once, last, by [`Reader::end`], because usage comes after
-//! the finish reason.
+//! Text, reasoning and calls are passed on as they arrive. Usage and finish reason are passed on once, by
+//! [`Reader::end`]: some servers repeat a growing usage in every chunk, and usage follows the finish reason.
 
 use std::{borrow::Cow, collections::VecDeque};
 
 use protocol::{FinishReason, Usage};
 
 use super::{
-    calls::Calls,
-    thoughts::Thoughts,
+    calls::CallAssembler,
+    reasoning_details::ReasoningDetails,
     wire::{self, Answer, Delta},
 };
 use crate::{
-    http::refusal,
+    event_template::EventTemplate,
+    http::server_error,
     model::{ModelError, ModelEvent},
-    mould::Mould,
     remote::answer::{AnswerReader, Progress},
 };
 
 #[derive(Debug, Default)]
 pub struct Reader {
-    calls: Calls,
-    thoughts: Thoughts,
+    calls: CallAssembler,
+    reasoning_details: ReasoningDetails,
     refused: bool,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
-    /// Hidden wherever the server repeats it.
+    /// Removed from messages of the server that repeat it.
     key: Option<String>,
-    /// The form of the last event that held text and nothing else.
-    mould: Option<Mould>,
+    /// The template of the last event that contained only text.
+    template: Option<EventTemplate>,
 }
 
 impl Reader {
@@ -42,9 +41,9 @@ impl Reader {
 impl AnswerReader for Reader {
     fn event(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<Progress, ModelError> {
         protocol::crash_point!("reader", String::from_utf8_lossy(data));
-        if let Some(text) = self.mould.as_ref().and_then(|mould| mould.text(data)) {
+        if let Some(text) = self.template.as_ref().and_then(|template| template.text(data)) {
             if !text.is_empty() {
-                events.extend(self.thoughts.finish().map(ModelEvent::ReasoningEnded));
+                events.extend(self.reasoning_details.finish().map(ModelEvent::ReasoningEnded));
                 events.push_back(ModelEvent::Text(text.to_owned()));
             }
             return Ok(Progress::More);
@@ -75,13 +74,13 @@ impl AnswerReader for Reader {
         if !self.calls.all_are_named() {
             return Err(ModelError::Garbage("a tool call without the name of the tool".to_owned()));
         }
-        // Some servers end an answer that asks for tools with `stop`; all end a refusal so.
+        // Some servers end an answer with tool calls with `stop`; all servers end a refusal with it.
         let finish = match finish {
             FinishReason::Stop if !self.calls.is_empty() => FinishReason::ToolCalls,
             FinishReason::Stop if self.refused => FinishReason::ContentFilter,
             finish => finish,
         };
-        events.extend(self.thoughts.finish().map(ModelEvent::ReasoningEnded));
+        events.extend(self.reasoning_details.finish().map(ModelEvent::ReasoningEnded));
         events.extend(self.usage.take().filter(|usage| !usage.is_empty()).map(ModelEvent::Usage));
         events.push_back(ModelEvent::Finished(finish));
         Ok(())
@@ -89,26 +88,26 @@ impl AnswerReader for Reader {
 }
 
 impl Reader {
-    /// True when the answer had a choice in it.
+    /// Returns whether the answer contained a choice.
     fn answer(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<bool, ModelError> {
         let answer: Answer<'_> = serde_json::from_slice(data)
             .map_err(|_| ModelError::Garbage("text that is not the JSON of an answer".to_owned()))?;
         if let Some(error) = answer.error {
-            return Err(refusal::in_stream(&error, self.key.as_deref()));
+            return Err(server_error::in_stream(&error, self.key.as_deref()));
         }
         if answer.object.0 == "error" {
             let error = serde_json::from_slice(data).unwrap_or_default();
-            return Err(refusal::in_stream(&error, self.key.as_deref()));
+            return Err(server_error::in_stream(&error, self.key.as_deref()));
         }
         let mut only_text = answer.usage.is_none() && answer.x_groq.is_none() && answer.citations.is_none();
         if let Some(usage) = answer.usage {
             self.usage = Some(usage.as_ref().into());
         }
-        if let Some(aside) = answer.x_groq {
-            if let Some(error) = aside.error {
-                return Err(refusal::in_stream(&error, self.key.as_deref()));
+        if let Some(extension) = answer.x_groq {
+            if let Some(error) = extension.error {
+                return Err(server_error::in_stream(&error, self.key.as_deref()));
             }
-            if let Some(usage) = &aside.usage {
+            if let Some(usage) = &extension.usage {
                 self.usage = Some(usage.into());
                 only_text = false;
             }
@@ -123,7 +122,7 @@ impl Reader {
         }
         if let Some(delta) = choice.delta.or(choice.message) {
             if only_text {
-                self.mould = delta.only_text().and_then(|text| Mould::of(data, text));
+                self.template = delta.only_text().and_then(|text| EventTemplate::of(data, text));
             }
             self.delta(*delta, events)?;
         }
@@ -131,19 +130,19 @@ impl Reader {
     }
 
     fn delta(&mut self, delta: Delta<'_>, events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
-        // Some servers say the same thought under two names.
+        // Some servers send the same reasoning under two names.
         let thoughts = [delta.reasoning_content.0, delta.reasoning.0, delta.content.thinking];
         if let Some(thought) = thoughts.into_iter().find(|thought| !thought.is_empty()) {
             push(thought, ModelEvent::Reasoning, events);
         }
         if let Some(details) = delta.reasoning_details {
-            // The next text ends these thoughts, which an event of the mould would not.
-            self.mould = None;
-            self.thoughts.take(*details);
+            // The next text ends this reasoning; an event that fits the template would not do that.
+            self.template = None;
+            self.reasoning_details.take(*details);
         }
         let pieces = delta.tool_calls.unwrap_or_default();
         if !(delta.content.text.is_empty() && delta.refusal.0.is_empty() && pieces.is_empty()) {
-            events.extend(self.thoughts.finish().map(ModelEvent::ReasoningEnded));
+            events.extend(self.reasoning_details.finish().map(ModelEvent::ReasoningEnded));
         }
         push(delta.content.text, ModelEvent::Text, events);
         self.refused |= !delta.refusal.0.is_empty();

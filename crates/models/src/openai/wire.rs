@@ -1,9 +1,9 @@
-//! The part of a chat-completions answer that we read, as types that borrow from the event's bytes.
+//! The fields of a chat-completions answer that we read, as types that borrow from the event's bytes.
 //!
 //! One type serves both forms: a chunk of a stream has a `delta`, a whole completion a `message`. Fields are read
-//! leniently, because servers differ: a missing, `null` or oddly typed text is an empty one, unknown fields are
-//! skipped. Of several choices only the first is read; we never ask for more. What is large or rare is boxed,
-//! because these structs are moved several times while they are read, which costs more than an allocation.
+//! leniently, because servers differ: a text that is missing, `null` or of another type is empty, unknown fields are
+//! skipped. Only the first choice is read; we never request more. Large or rare fields are boxed, because moving these
+//! structs costs more than an allocation.
 
 use std::collections::VecDeque;
 
@@ -13,30 +13,30 @@ use serde_json::Value;
 
 use crate::{
     model::ModelEvent,
-    remote::lenient::{Arguments, Content, First, Text},
+    remote::lenient::{Arguments, Content, FirstElement, Text},
 };
 
 #[derive(Deserialize)]
 pub struct Answer<'a> {
     #[serde(borrow, default)]
-    pub choices: First<Choice<'a>>,
+    pub choices: FirstElement<Choice<'a>>,
     #[serde(default)]
     pub usage: Option<Box<WireUsage>>,
     #[serde(default)]
     pub error: Option<Box<Value>>,
-    /// `error` where the error's fields stand at the top.
+    /// `error` if the fields of an error are at the top level.
     #[serde(borrow, default)]
     pub object: Text<'a>,
-    /// Perplexity's and others' list of the pages an answer leans on.
+    /// The web pages that the answer cites (Perplexity and others).
     #[serde(default)]
     pub citations: Option<Box<Value>>,
-    /// Where Groq tells usage and failures.
+    /// Where Groq sends usage and failures.
     #[serde(default)]
-    pub x_groq: Option<Box<Aside>>,
+    pub x_groq: Option<Box<GroqExtension>>,
 }
 
 #[derive(Deserialize)]
-pub struct Aside {
+pub struct GroqExtension {
     #[serde(default)]
     pub usage: Option<WireUsage>,
     #[serde(default)]
@@ -72,7 +72,7 @@ pub struct Delta<'a> {
 }
 
 impl Delta<'_> {
-    /// The text, if there is nothing else.
+    /// The text, if the delta contains nothing else.
     pub fn only_text(&self) -> Option<&str> {
         let others = [&self.reasoning_content, &self.reasoning, &self.refusal];
         let nothing_else = self.tool_calls.is_none()
@@ -92,7 +92,7 @@ pub struct CallDelta<'a> {
     pub id: Text<'a>,
     #[serde(borrow, default)]
     pub function: Option<Function<'a>>,
-    /// What Google's compatible endpoint wants back with the call.
+    /// Metadata that Google's compatible endpoint requires with the call in later requests.
     #[serde(default)]
     pub extra_content: Option<Box<Value>>,
 }
@@ -117,10 +117,10 @@ pub struct WireUsage {
     prompt_tokens_details: Option<PromptDetails>,
     #[serde(default)]
     completion_tokens_details: Option<CompletionDetails>,
-    /// DeepSeek's name for the cached part.
+    /// The cached tokens at DeepSeek.
     #[serde(default)]
     prompt_cache_hit_tokens: Option<u64>,
-    /// Moonshot's name for it.
+    /// The cached tokens at Moonshot.
     #[serde(default)]
     cached_tokens: Option<u64>,
 }
@@ -173,7 +173,7 @@ pub fn finish_reason(name: &str) -> FinishReason {
     }
 }
 
-/// The pages an answer leans on: a list of addresses, or of objects with one.
+/// Adds the cited web pages: a list of URLs, or of objects with a URL.
 pub fn pages(citations: &Value, events: &mut VecDeque<ModelEvent>) {
     for page in citations.as_array().into_iter().flatten() {
         let url = page.as_str().or_else(|| page.get("url")?.as_str());
@@ -181,7 +181,7 @@ pub fn pages(citations: &Value, events: &mut VecDeque<ModelEvent>) {
     }
 }
 
-/// The `url_citation`s among the annotations of a message.
+/// Adds the `url_citation`s among the annotations of a message.
 pub fn annotations(annotations: &Value, events: &mut VecDeque<ModelEvent>) {
     for annotation in annotations.as_array().into_iter().flatten() {
         let citation = annotation.get("url_citation").unwrap_or(annotation);

@@ -1,7 +1,7 @@
-//! Ours → theirs: a [`ModelRequest`] as the body of a Responses call.
+//! Writes a [`ModelRequest`] as the body of a Responses call.
 //!
-//! The input is a flat list of items. Reasoning goes back only where it is sealed: without that the provider would
-//! have to have stored it, which we never ask for.
+//! The input is a flat list of items. Reasoning is sent back only if it is encrypted: otherwise the provider would look
+//! for it in its store, which we never use.
 
 use std::borrow::Cow;
 
@@ -9,27 +9,27 @@ use protocol::{ProviderMetadata, ToolSpec};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
 
-use super::{ITEM_ID, PROVIDER, SEALED};
+use super::{ENCRYPTED, ITEM_ID, PROVIDER};
 use crate::{
     attached::{is_image, is_pdf, named_only},
     model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, UserContent},
-    remote::{body::Writing, offered::Form, settings::PromptCache},
+    remote::{request_writer::RequestWriter, settings::PromptCache, tool_cache::ToolFormat},
 };
 
-pub fn body(writing: &Writing, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
-    let with_key = matches!(writing.prompt_cache, PromptCache::Usual | PromptCache::Key);
-    let tools = writing
-        .offered
-        .text(&request.tools, Form::OpenAiResponses, |specs| specs.iter().map(tool).collect::<Vec<_>>())?;
+pub fn body(writer: &RequestWriter, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
+    let with_key = matches!(writer.prompt_cache, PromptCache::Usual | PromptCache::Key);
+    let tools = writer.tool_cache.text(&request.tools, ToolFormat::OpenAiResponses, |specs| {
+        specs.iter().map(tool).collect::<Vec<_>>()
+    })?;
     serde_json::to_vec(&Body {
-        model: &writing.model,
+        model: &writer.model,
         instructions: &request.system,
         input: request.messages.iter().flat_map(|message| items(message)).collect(),
         tools: tools.as_deref(),
-        max_output_tokens: writing.max_output_tokens,
+        max_output_tokens: writer.max_output_tokens,
         text: request.answer.as_deref().map(|answer| TextConfig { format: format(answer) }),
         prompt_cache_key: request.cache_key.as_deref().filter(|_| with_key),
-        include: if reasons(writing) { &["reasoning.encrypted_content"] } else { &[] },
+        include: if reasons(writer) { &["reasoning.encrypted_content"] } else { &[] },
         store: false,
         stream: true,
     })
@@ -132,7 +132,7 @@ enum Tool<'a> {
         #[serde(skip_serializing_if = "str::is_empty")]
         description: &'a str,
         parameters: &'a Value,
-        /// Our schemas have optional fields, which strict ones must not.
+        /// Always `false`: our schemas have optional fields, which strict mode forbids.
         strict: bool,
     },
 }
@@ -140,16 +140,16 @@ enum Tool<'a> {
 fn items(message: &ModelMessage) -> Vec<Item<'_>> {
     match message {
         ModelMessage::User { content } => {
-            vec![Item::Message { role: Role::User, content: content.iter().map(shown).collect() }]
+            vec![Item::Message { role: Role::User, content: content.iter().map(user_part).collect() }]
         }
-        ModelMessage::Assistant { content } => content.iter().filter_map(said).collect(),
+        ModelMessage::Assistant { content } => content.iter().filter_map(assistant_part).collect(),
         ModelMessage::Tool { call, text, tool: _, is_error: _ } => {
             vec![Item::FunctionCallOutput { call_id: call.as_str(), output: text }]
         }
     }
 }
 
-fn shown(content: &UserContent) -> Content<'_> {
+fn user_part(content: &UserContent) -> Content<'_> {
     let (media_type, url, filename) = match content {
         UserContent::Text(text) | UserContent::Facts(text) | UserContent::Attached(text) => {
             return Content::InputText { text: text.into() };
@@ -168,21 +168,21 @@ fn shown(content: &UserContent) -> Content<'_> {
     }
 }
 
-fn said(content: &AssistantContent) -> Option<Item<'_>> {
+fn assistant_part(content: &AssistantContent) -> Option<Item<'_>> {
     match content {
         AssistantContent::Text(text) if text.is_empty() => None,
         AssistantContent::Text(text) => {
             Some(Item::Message { role: Role::Assistant, content: vec![Content::OutputText { text }] })
         }
-        AssistantContent::Reasoning { text, provider } => sealed(text, provider.as_ref()?),
+        AssistantContent::Reasoning { text, provider } => encrypted_reasoning(text, provider.as_ref()?),
         AssistantContent::ToolCall { call, provider: _ } => {
             Some(Item::FunctionCall { call_id: call.id.as_str(), name: &call.name, arguments: &call.input })
         }
     }
 }
 
-fn sealed<'a>(text: &'a str, provider: &'a ProviderMetadata) -> Option<Item<'a>> {
-    let encrypted_content = provider.text(PROVIDER, SEALED)?;
+fn encrypted_reasoning<'a>(text: &'a str, provider: &'a ProviderMetadata) -> Option<Item<'a>> {
+    let encrypted_content = provider.text(PROVIDER, ENCRYPTED)?;
     let summary = if text.is_empty() { Vec::new() } else { vec![Content::SummaryText { text }] };
     Some(Item::Reasoning { id: provider.text(PROVIDER, ITEM_ID), summary, encrypted_content })
 }
@@ -196,15 +196,15 @@ fn format(answer: &AnswerSchema) -> Format<'_> {
     Format::JsonSchema { name: &answer.name, schema: &answer.schema, strict: true }
 }
 
-/// Models that do not reason refuse to seal their reasoning. The settings say so, or the name does.
-fn reasons(writing: &Writing) -> bool {
-    let model = writing.model.rsplit('/').next().unwrap_or(&writing.model);
+/// Whether the model reasons, by its settings or its name. Other models refuse a request for encrypted reasoning.
+fn reasons(writer: &RequestWriter) -> bool {
+    let model = writer.model.rsplit('/').next().unwrap_or(&writer.model);
     let version = model.strip_prefix("gpt-").and_then(|rest| rest.chars().next()?.to_digit(10));
     let is_o = model.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    writing.has_extra("reasoning") || is_o || version.is_some_and(|version| version >= 5)
+    writer.has_extra("reasoning") || is_o || version.is_some_and(|version| version >= 5)
 }
 
-/// JSON inside a JSON string; a call without input has an empty object.
+/// Writes the arguments as JSON in a JSON string; missing arguments become an empty object.
 fn as_json_text<S: Serializer>(input: &&Value, serializer: S) -> Result<S::Ok, S::Error> {
     match input {
         Value::Null => serializer.serialize_str("{}"),

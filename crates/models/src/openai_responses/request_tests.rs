@@ -9,10 +9,10 @@ use crate::remote::{
 };
 
 fn attached() -> Attached {
-    let sealed = json!({ ITEM_ID: "rs_1", SEALED: "sealed" });
+    let sealed = json!({ ITEM_ID: "rs_1", ENCRYPTED: "sealed" });
     Attached {
         reasoning: ProviderMetadata::new(PROVIDER, sealed.as_object().cloned().unwrap_or_else(Map::new)),
-        sealed: ProviderMetadata::one(PROVIDER, SEALED, "without text"),
+        sealed: ProviderMetadata::one(PROVIDER, ENCRYPTED, "without text"),
         call: ProviderMetadata::one("google", "thoughtSignature", "not ours"),
     }
 }

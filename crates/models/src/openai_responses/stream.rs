@@ -1,7 +1,7 @@
-//! Theirs → ours: the events of a Responses answer as [`ModelEvent`]s. Pure, no I/O.
+//! Reads the events of a Responses answer as [`ModelEvent`]s. Pure, no I/O.
 //!
-//! An answer is a list of items: reasoning, messages, calls. Each is added, extended and done under its place in the
-//! list. What was not told in pieces is taken from the item when it is done, so a whole answer is read the same way.
+//! An answer is a list of items: reasoning, messages, calls. Each is added, extended and done under its index. The
+//! content of an item without deltas is read when the item is done, so a whole answer is read in the same way.
 
 use std::{borrow::Cow, collections::VecDeque};
 
@@ -9,11 +9,11 @@ use protocol::{FinishReason, ProviderMetadata};
 use serde_json::{Map, Value};
 
 use super::{
-    ITEM_ID, PROVIDER, SEALED,
+    ENCRYPTED, ITEM_ID, PROVIDER,
     wire::{self, Event, Item, Part, Response, WireUsage},
 };
 use crate::{
-    http::refusal,
+    http::server_error,
     model::{ModelError, ModelEvent},
     remote::{
         answer::{AnswerReader, Progress},
@@ -21,27 +21,27 @@ use crate::{
     },
 };
 
-/// Items that are not done yet; the API has one or two.
+/// The most items that are open at the same time; the API uses one or two.
 const MAX_OPEN: usize = MAX_CALLS;
 
 #[derive(Debug, Default)]
 pub struct Reader {
-    open: Vec<Open>,
+    open: Vec<OpenItem>,
     calls: u32,
     refused: bool,
     usage: Option<WireUsage>,
     finish: Option<FinishReason>,
-    /// Hidden wherever the server repeats it.
+    /// Removed from messages of the server that repeat it.
     key: Option<String>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenItem {
     place: u32,
-    /// Our number of it, if it is a call.
+    /// Our index of the call, if it is one.
     call: Option<u32>,
-    /// Something of it was told in pieces.
-    spoke: bool,
+    /// A delta was passed on.
+    was_streamed: bool,
 }
 
 impl Reader {
@@ -98,11 +98,11 @@ impl AnswerReader for Reader {
                     Some(error) => *error,
                     None => serde_json::from_slice(data).unwrap_or_default(),
                 };
-                return Err(refusal::in_stream(&error, self.key.as_deref()));
+                return Err(server_error::in_stream(&error, self.key.as_deref()));
             }
             _ if event.error.is_some() => {
                 let error = event.error.unwrap_or_default();
-                return Err(refusal::in_stream(&error, self.key.as_deref()));
+                return Err(server_error::in_stream(&error, self.key.as_deref()));
             }
             _ => {}
         }
@@ -162,7 +162,7 @@ impl Reader {
             _ => None,
         };
         self.open.retain(|open| open.place != place);
-        self.open.push(Open { place, call, spoke: false });
+        self.open.push(OpenItem { place, call, was_streamed: false });
         Ok(())
     }
 
@@ -180,11 +180,11 @@ impl Reader {
         match &*item.kind.0 {
             "message" => {
                 for part in item.content.into_iter().flatten() {
-                    self.message_part(part, open.spoke, events);
+                    self.message_part(part, open.was_streamed, events);
                 }
             }
             "reasoning" => {
-                if !open.spoke {
+                if !open.was_streamed {
                     let parts = item.summary.filter(|parts| !parts.is_empty()).or(item.content);
                     let texts: Vec<_> = parts.into_iter().flatten().map(|part| part.text.0).collect();
                     push(texts.join("\n\n").into(), ModelEvent::Reasoning, events);
@@ -195,12 +195,13 @@ impl Reader {
                         fields.insert(ITEM_ID.to_owned(), Value::String(item.id.0.into_owned()));
                     }
                     let sealed = Value::String(item.encrypted_content.0.into_owned());
-                    fields.insert(SEALED.to_owned(), sealed);
+                    fields.insert(ENCRYPTED.to_owned(), sealed);
                     events.push_back(ModelEvent::ReasoningEnded(ProviderMetadata::new(PROVIDER, fields)));
                 }
             }
             "function_call" => {
-                if let Some(index) = open.call.filter(|_| !open.spoke && !item.arguments.0.is_empty()) {
+                if let Some(index) = open.call.filter(|_| !open.was_streamed && !item.arguments.0.is_empty())
+                {
                     let delta = item.arguments.0.into_owned();
                     events.push_back(ModelEvent::ToolDelta { index, delta });
                 }
@@ -210,9 +211,9 @@ impl Reader {
         Ok(())
     }
 
-    fn message_part(&mut self, part: Part<'_>, was_told: bool, events: &mut VecDeque<ModelEvent>) {
+    fn message_part(&mut self, part: Part<'_>, was_streamed: bool, events: &mut VecDeque<ModelEvent>) {
         self.refused |= !part.refusal.0.is_empty();
-        if !was_told {
+        if !was_streamed {
             push(part.text.0, ModelEvent::Text, events);
             push(part.refusal.0, ModelEvent::Text, events);
         }
@@ -229,7 +230,7 @@ impl Reader {
         events: &mut VecDeque<ModelEvent>,
     ) {
         if let Some(open) = self.open.iter_mut().find(|open| open.place == place) {
-            open.spoke = true;
+            open.was_streamed = true;
         }
         push(delta, event, events);
     }
@@ -245,16 +246,16 @@ impl Reader {
             return Err(ModelError::Garbage("arguments for a call that was not begun".to_owned()));
         };
         if !delta.is_empty() {
-            open.spoke = true;
+            open.was_streamed = true;
             events.push_back(ModelEvent::ToolDelta { index, delta: delta.into_owned() });
         }
         Ok(())
     }
 
-    /// How the answer ended, and what it cost.
+    /// Reads how the answer ended and its usage.
     fn settle(&mut self, response: &Response<'_>) -> Result<(), ModelError> {
         if let Some(error) = &response.error {
-            return Err(refusal::in_stream(error, self.key.as_deref()));
+            return Err(server_error::in_stream(error, self.key.as_deref()));
         }
         self.usage = response.usage.or(self.usage);
         let reason = response.incomplete_details.as_ref().map(|details| &*details.reason.0);

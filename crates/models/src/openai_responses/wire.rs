@@ -1,5 +1,5 @@
-//! The part of a Responses answer that we read, as types that borrow from the event's bytes. One flat record serves
-//! every event; its `type` says which fields count. Unknown events and fields are passed over.
+//! The fields of a Responses answer that we read, as types that borrow from the event's bytes. One flat struct serves
+//! every event; its `type` decides which fields are used. Unknown events and fields are ignored.
 
 use protocol::{Source, Usage};
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub struct Event<'a> {
     pub annotation: Option<Box<Value>>,
     #[serde(borrow, default)]
     pub response: Option<Box<Response<'a>>>,
-    /// Of an `error` event, where the error does not stand at the top.
+    /// Of an `error` event whose fields are not at the top level.
     #[serde(default)]
     pub error: Option<Box<Value>>,
 }
@@ -117,7 +117,7 @@ impl From<WireUsage> for Usage {
     }
 }
 
-/// What an annotation points to: a page of the web, or a file the provider searched.
+/// The source of an annotation: a web page, or a file that the provider searched.
 pub fn cited(annotation: &Value) -> Option<Source> {
     let text = |name: &str| {
         let text = annotation.get(name).and_then(Value::as_str)?;

@@ -1,20 +1,20 @@
-//! Which code speaks with a provider: from what its file says to a model that can be asked.
+//! Creates a callable model from a provider's definition.
 
 use std::sync::Arc;
 
 use super::ProviderDefinition;
 use crate::{
-    attached::Reads,
+    attached::FileSupport,
     http::{Client, SetupError},
     model::Model,
     params,
     remote::{RemoteModel, settings::ModelSettings},
 };
 
-/// Provider files call a wire format by its name.
+/// Provider files call the wire format the adapter.
 pub use crate::remote::settings::WireFormat as Adapter;
 
-/// Where a provider is reached and with which key, after the settings were looked at.
+/// The address and the key of a provider, with the settings applied.
 pub struct Access<'a> {
     pub adapter: Adapter,
     pub base_url: &'a str,
@@ -31,8 +31,8 @@ pub fn build(
         api_key: access.api_key.map(str::to_owned),
         headers: provider.headers.clone(),
         body: provider.body.clone(),
-        params: provider.model(model).map(params::always).unwrap_or_default(),
-        // A limit in a file is what the model can do; only a format that insists on one is told.
+        params: provider.model(model).map(params::request_defaults).unwrap_or_default(),
+        // The limit of a definition is what the model can do; it is sent only in the format that requires one.
         max_output_tokens: match access.adapter {
             Adapter::Anthropic => provider.model(model).and_then(|model| model.output_limit),
             Adapter::OpenAi | Adapter::OpenAiResponses | Adapter::Google => None,
@@ -41,7 +41,7 @@ pub fn build(
         reasoning_replay: provider.reasoning_replay,
         price: provider.model(model).and_then(|model| model.price).map(Into::into),
         context_window: provider.model(model).and_then(|model| model.context_window),
-        reads: provider.model(model).map(Reads::of).unwrap_or_default(),
+        file_support: provider.model(model).map(FileSupport::of).unwrap_or_default(),
         limits: provider.limits,
         ..ModelSettings::new(format!("{}/{model}", provider.id), access.base_url, model)
     };

@@ -1,5 +1,4 @@
-//! Checks single values while they are read. The check runs inside the parser, so that a mistake is told at the very
-//! place where it stands.
+//! Checks single values while they are parsed, so that the error has the position of the value.
 
 use std::fmt;
 
@@ -8,7 +7,7 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// Reads a text and checks it; what `check` refuses is told in its words.
+/// Reads a text and checks it; an error of `check` becomes the message.
 pub fn text<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     check: impl FnOnce(&str) -> Result<T, String>,
@@ -30,7 +29,7 @@ impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
     }
 }
 
-/// Reads a price: a number of dollars, not below zero.
+/// Reads a price: a number of US dollars that is not negative.
 pub fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     deserializer.deserialize_f64(Amount)
 }

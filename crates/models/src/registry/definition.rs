@@ -1,4 +1,4 @@
-//! What a provider and a model are, as the rest of the program and `GET /api/models` see them.
+//! The definitions of providers and models, as the rest of the program and `GET /api/models` use them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,26 +16,26 @@ pub struct ProviderDefinition {
     pub id: String,
     pub label: String,
     pub adapter: Adapter,
-    /// Speaks with a server of the user's own, when the base URL is not ours.
+    /// The adapter for the user's own server, when the user sets another base URL.
     pub own_server_adapter: Option<Adapter>,
     pub base_url: Option<String>,
-    /// Variables that may hold another base URL, the first that is set counts.
+    /// Variables for another base URL; the first that is set is used.
     pub base_url_variables: Vec<String>,
-    /// Added to the address in such a variable when it has no path of its own.
+    /// Added to an address from such a variable if it has no path.
     pub base_path: Option<String>,
-    /// Variables that may hold the key, the first that is set counts. None: the provider wants no key.
+    /// Variables for the key; the first that is set is used. Empty: the provider needs no key.
     pub key_variables: Vec<String>,
-    /// Variables that may name the model to use when nobody chose one.
+    /// Variables for the model to use when none was chosen.
     pub model_variables: Vec<String>,
-    /// Runs on the user's machine: works without a key, and is looked for at the start.
+    /// Runs on the user's machine: works without a key, and is discovered at the start.
     pub local: bool,
     pub default_model: Option<String>,
-    /// Calls at once; `None` is as many as come.
+    /// The most concurrent calls; `None` is no limit.
     pub max_concurrent: Option<usize>,
     pub limits: Limits,
     /// Sent with every call.
     pub headers: Vec<(String, String)>,
-    /// Laid over the body of every call.
+    /// Merged into the body of every call.
     pub body: Map<String, Value>,
     pub prompt_cache: PromptCache,
     pub reasoning_replay: ReasoningReplay,
@@ -57,7 +57,7 @@ pub struct ModelDefinition {
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Whose model it is, as icon sets spell it: OpenAI, DeepSeek, Gemini …
+    /// The model family, in the spelling of icon sets: OpenAI, DeepSeek, Gemini …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family_id: Option<String>,
     #[serde(default)]
@@ -75,7 +75,7 @@ pub struct ModelDefinition {
 }
 
 impl ModelDefinition {
-    /// A model of which only the name is known.
+    /// A model whose name is all that is known.
     pub fn plain(id: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -102,14 +102,14 @@ pub struct Price {
     pub input: f64,
     #[serde(deserialize_with = "super::check::amount")]
     pub output: f64,
-    /// Input that came from the provider's cache; the price of input when absent.
+    /// Input from the provider's cache; the price of input if absent.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "super::check::optional_amount"
     )]
     pub cached_input: Option<f64>,
-    /// Input that was written to the cache; the price of input when absent.
+    /// Input written to the cache; the price of input if absent.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -129,7 +129,7 @@ impl From<Price> for protocol::Price {
     }
 }
 
-/// What can be adjusted or attached. Never used to choose a model: that is what tags are for.
+/// The parameters and files that a model accepts. Never used to choose a model: tags are for that.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Capabilities {
@@ -175,7 +175,7 @@ pub struct ParamField {
     pub step: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// Must be given with every request.
+    /// Sent with every request.
     #[serde(default)]
     pub request: bool,
 }
@@ -213,7 +213,7 @@ pub struct OutputCapabilities {
     pub supports_audio: Option<bool>,
 }
 
-/// Time limits of a provider's file, in milliseconds; what is absent stays as it is.
+/// Time limits of a provider's file, in milliseconds; an absent limit does not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct FileLimits {
@@ -224,7 +224,7 @@ pub struct FileLimits {
 }
 
 impl FileLimits {
-    pub fn over(self, limits: Limits) -> Limits {
+    pub fn apply_to(self, limits: Limits) -> Limits {
         let time = |ms: Option<u64>, before| ms.map_or(before, Duration::from_millis);
         Limits {
             connect: time(self.connect_ms, limits.connect),

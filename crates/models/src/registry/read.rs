@@ -1,7 +1,7 @@
-//! Reads a provider's file. Every mistake is told with the file, the line, the column and what to do.
+//! Reads a provider's file. Every error has the file, the line, the column and what to do.
 //!
-//! Checks of single values happen while they are read, so that the parser knows where it stands; models are read one
-//! by one from their own place in the text.
+//! Single values are checked while they are parsed, so that the parser's position is known; models are parsed one by one
+//! from their position in the text.
 
 use std::{collections::HashSet, fmt, sync::Arc};
 
@@ -38,12 +38,12 @@ impl fmt::Display for RegistryError {
 
 impl std::error::Error for RegistryError {}
 
-/// A label that filters use: lower case letters, digits and underscores.
+/// A label for filters: lower-case letters, digits and underscores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tag(String);
 
 impl Tag {
-    /// What every model here can do.
+    /// The tag of every model: it can chat.
     pub fn chat() -> Self {
         Self("chat".to_owned())
     }
@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for Tag {
             let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
             if tag.is_empty() || tag.len() > LONGEST_TAG || !tag.chars().all(fits) {
                 return Err(format!(
-                    "\"{tag}\" is no tag; write 1 to {LONGEST_TAG} small letters, digits and underscores, \
+                    "\"{tag}\" is not a valid tag; use 1 to {LONGEST_TAG} lower-case letters, digits and underscores, \
                      like image_input"
                 ));
             }
@@ -99,7 +99,7 @@ struct Fields<'a> {
     models: Vec<&'a RawValue>,
 }
 
-/// What the provider calls a model.
+/// Reads the id of a model: what the provider calls it.
 pub fn model_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     check::text(deserializer, |id| {
         if id.is_empty() || id.len() > LONGEST_ID || id.chars().any(|c| c.is_whitespace() || c.is_control()) {
@@ -118,11 +118,13 @@ impl<'de> Deserialize<'de> for ProviderId {
         check::text(deserializer, |id| {
             let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
             if matches!(id, "demo" | "auto" | "local" | "cloud" | "saas") {
-                return Err(format!("\"{id}\" has a meaning of its own; choose another id"));
+                return Err(format!("\"{id}\" is a reserved word; choose another id"));
             }
             if id.is_empty() || id.len() > 64 || !id.chars().all(fits) {
-                return Err("a provider's id is 1 to 64 small letters, digits, dots, dashes and underscores"
-                    .to_owned());
+                return Err(
+                    "a provider's id is 1 to 64 lower-case letters, digits, dots, dashes and underscores"
+                        .to_owned(),
+                );
             }
             Ok(Self(id.to_owned()))
         })
@@ -136,7 +138,7 @@ impl<'de> Deserialize<'de> for Variable {
         check::text(deserializer, |name| {
             let fits = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
             if name.is_empty() || name.len() > 100 || !name.chars().all(fits) {
-                // Somebody may have written the key itself here: it is not repeated.
+                // The value is not repeated, because it may be a key.
                 return Err(
                     "this is the name of an environment variable, like MY_API_KEY, never the key itself"
                         .to_owned(),
@@ -167,7 +169,7 @@ fn base_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
     })
 }
 
-/// A file that was understood, ready to be laid over what is there.
+/// A parsed file, ready to be merged into the registry.
 pub struct ProviderFile<'a> {
     file: String,
     fields: Fields<'a>,
@@ -176,14 +178,18 @@ pub struct ProviderFile<'a> {
 
 impl<'a> ProviderFile<'a> {
     pub fn read(file: &str, text: &'a str) -> Result<Self, RegistryError> {
-        // Without the mark that some editors put first; positions stay right, it has no width.
+        // Some editors write a byte order mark; it has no width, so positions stay correct.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let at = |place: Position, error: &serde_json::Error| error_at(file, place, error);
+        let at = |place: Position, error: &serde_json::Error| parse_error(file, place, error);
         let mut fields: Fields<'_> =
             serde_json::from_str(text).map_err(|error| at(Position::START, &error))?;
         let raw_models = std::mem::take(&mut fields.models);
         if raw_models.len() > MOST_MODELS {
-            return Err(fault(file, Position::START, format!("at most {MOST_MODELS} models fit in a file")));
+            return Err(file_error(
+                file,
+                Position::START,
+                format!("at most {MOST_MODELS} models fit in a file"),
+            ));
         }
         let mut seen = HashSet::new();
         let mut models = Vec::with_capacity(raw_models.len());
@@ -192,8 +198,8 @@ impl<'a> ProviderFile<'a> {
             let model: ModelDefinition =
                 serde_json::from_str(raw.get()).map_err(|error| at(place, &error))?;
             if !seen.insert(model.id.clone()) {
-                let message = format!("the model \"{}\" stands here twice; remove one", model.id);
-                return Err(fault(file, place, message));
+                let message = format!("the model \"{}\" is listed twice; remove one", model.id);
+                return Err(file_error(file, place, message));
             }
             models.push(Arc::new(model));
         }
@@ -204,21 +210,21 @@ impl<'a> ProviderFile<'a> {
         &self.fields.id.0
     }
 
-    /// A provider nobody has described before.
-    pub fn alone(self) -> Result<ProviderDefinition, RegistryError> {
+    /// Creates a new provider.
+    pub fn into_provider(self) -> Result<ProviderDefinition, RegistryError> {
         let id = self.id().to_owned();
         let Some(adapter) = self.fields.adapter.or_else(|| Adapter::from_name(&id)) else {
             let message = format!(
-                "the new provider \"{id}\" needs \"adapter\": the language its server speaks, one of {}",
+                "the new provider \"{id}\" needs \"adapter\": the API of its server, one of {}",
                 adapters()
             );
-            return Err(fault(&self.file, Position::START, message));
+            return Err(file_error(&self.file, Position::START, message));
         };
         if self.fields.base_url.is_none() && self.fields.base_url_variables.is_none() {
             let message = format!("the new provider \"{id}\" needs \"baseUrl\" or \"baseUrlVariables\"");
-            return Err(fault(&self.file, Position::START, message));
+            return Err(file_error(&self.file, Position::START, message));
         }
-        self.over(ProviderDefinition {
+        self.apply_to(ProviderDefinition {
             label: id.clone(),
             id,
             adapter,
@@ -241,8 +247,8 @@ impl<'a> ProviderFile<'a> {
         })
     }
 
-    /// The same provider with what this file says.
-    pub fn over(self, mut provider: ProviderDefinition) -> Result<ProviderDefinition, RegistryError> {
+    /// Merges this file into an existing provider.
+    pub fn apply_to(self, mut provider: ProviderDefinition) -> Result<ProviderDefinition, RegistryError> {
         let Self { file, fields, models } = self;
         let names = |variables: Vec<Variable>| variables.into_iter().map(|variable| variable.0).collect();
         if let Some(headers) = fields.headers {
@@ -250,7 +256,11 @@ impl<'a> ProviderFile<'a> {
                 .into_iter()
                 .map(|(name, value)| match value {
                     Value::String(value) => Ok((name, value)),
-                    _ => Err(fault(&file, Position::START, format!("the header \"{name}\" must be a text"))),
+                    _ => Err(file_error(
+                        &file,
+                        Position::START,
+                        format!("the header \"{name}\" must be a text"),
+                    )),
                 })
                 .collect::<Result<_, _>>()?;
         }
@@ -270,7 +280,7 @@ impl<'a> ProviderFile<'a> {
         provider.default_model = fields.default_model.or(provider.default_model);
         provider.max_concurrent =
             fields.max_concurrent.map(|limit| limit.get() as usize).or(provider.max_concurrent);
-        provider.limits = fields.limits.over(provider.limits);
+        provider.limits = fields.limits.apply_to(provider.limits);
         for model in models {
             match provider.models.iter_mut().find(|known| known.id == model.id) {
                 Some(known) => *known = model,
@@ -297,7 +307,7 @@ struct Position {
 impl Position {
     const START: Self = Self { line: 1, column: 1 };
 
-    /// Where a part of the text begins.
+    /// The position of a part of the text.
     fn of(text: &str, part: &str) -> Self {
         let offset = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
         let before = text.get(..offset).unwrap_or_default();
@@ -307,12 +317,12 @@ impl Position {
     }
 }
 
-fn fault(file: &str, place: Position, message: String) -> RegistryError {
+fn file_error(file: &str, place: Position, message: String) -> RegistryError {
     RegistryError { file: file.to_owned(), line: place.line, column: place.column, message }
 }
 
-/// The parser's word on a part of the file that begins at `start`.
-fn error_at(file: &str, start: Position, error: &serde_json::Error) -> RegistryError {
+/// The parser's error in a part of the file that starts at `start`.
+fn parse_error(file: &str, start: Position, error: &serde_json::Error) -> RegistryError {
     let (line, column) = (error.line().max(1), error.column().max(1));
     let place = Position {
         line: start.line + line - 1,
@@ -323,5 +333,5 @@ fn error_at(file: &str, start: Position, error: &serde_json::Error) -> RegistryE
         Some(end) => text.get(..end).unwrap_or(&text).to_owned(),
         None => text,
     };
-    fault(file, place, message)
+    file_error(file, place, message)
 }

@@ -1,4 +1,4 @@
-//! What a wire format must be able to do with an answer. Pure, no I/O: `Feed` brings the bytes.
+//! The interface of a wire format's reader. Pure, no I/O: `AnswerDecoder` passes the bytes.
 
 use std::collections::VecDeque;
 
@@ -12,15 +12,16 @@ pub trait AnswerReader: Send {
     /// Reads a whole answer, from a server that does not stream.
     fn whole(&mut self, data: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError>;
 
-    /// The end of the answer, as the server said or because its body is over. Tells the usage and the end, once.
+    /// Ends the answer, because the server said so or its body has ended. Adds the usage and the finish reason; called
+    /// once.
     fn end(&mut self, progress: Progress, events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError>;
 }
 
-/// What an event left to do.
+/// Whether the answer goes on after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// More may come.
     More,
-    /// The server said that this was all.
+    /// The server said that the answer is complete.
     Done,
 }

@@ -1,5 +1,5 @@
-//! How much one answer may say. A model's server is not trusted to ever stop: what it makes us keep is bounded here,
-//! for all wire formats in one place. The size of a single event is bounded by the SSE decoder.
+//! Bounds the size of one answer for all wire formats, because a model's server may never stop sending. The size of a
+//! single event is bounded by the SSE decoder.
 
 use std::collections::VecDeque;
 
@@ -13,12 +13,12 @@ pub const MAX_CALLS: usize = 128;
 pub const MAX_ARGUMENT_BYTES: usize = 8 * 1024 * 1024;
 /// Text and reasoning of one answer.
 pub const MAX_TEXT_BYTES: usize = 32 * 1024 * 1024;
-/// What the provider wants back, of one answer.
+/// The provider metadata of one answer.
 pub const MAX_ATTACHED_BYTES: usize = 8 * 1024 * 1024;
 /// Sources of one answer; more are left out.
 pub const MAX_SOURCES: usize = 256;
 
-/// What an answer has said so far.
+/// Counts what an answer contains so far.
 #[derive(Debug, Default)]
 pub struct Bounds {
     calls: usize,
@@ -29,8 +29,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Counts the events of one event of the stream before anybody sees them. Some servers name all their sources
-    /// with every delta: each is told once.
+    /// Counts new events before they are passed on. Removes repeated sources: some servers list all sources with every
+    /// delta.
     pub fn admit(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         events.retain(|event| match event {
             ModelEvent::Source(source) => self.is_new(source),

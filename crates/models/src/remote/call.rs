@@ -1,7 +1,7 @@
-//! One call: attempts until the first event, then the answer to its end.
+//! One call: sends the request, retries until the first event, then reads the answer to its end.
 //!
-//! Events of a piece of the body that has arrived are given out before the next piece is waited for. After the
-//! end or an error nothing more comes. Nothing here runs on its own: a dropped call closes its connection.
+//! All events of a chunk are returned before the next chunk is read. Nothing follows the end or an error. There is no
+//! background task: dropping the call closes its connection.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 use super::{
     Server,
     answer::Progress,
-    feed::{Feed, Step},
+    answer_decoder::{AnswerDecoder, Decoded},
 };
 use crate::{
     http::{self, Response},
@@ -28,27 +28,28 @@ pub struct Call {
     attempt: u32,
     answer: Option<Answer>,
     events: VecDeque<ModelEvent>,
-    /// To be told after the events that came before it.
+    /// Returned after the events that precede it.
     failure: Option<Failure>,
-    /// An event was given out: from now on nothing is asked again.
-    spoke: bool,
-    over: bool,
+    /// An event was returned: the request is not sent again.
+    has_yielded: bool,
+    is_done: bool,
 }
 
-/// An answer that has begun.
+/// An answer whose head was received.
 struct Answer {
     response: Response,
-    feed: Feed,
-    form: Form,
-    /// Until when the next piece must come, and which limit that is.
+    decoder: AnswerDecoder,
+    kind: BodyKind,
+    /// When the next chunk must have arrived.
     deadline: Instant,
+    /// The limit that the deadline comes from.
     limit: TimeLimit,
 }
 
-enum Form {
+enum BodyKind {
     Events,
-    /// The server does not stream.
-    Whole,
+    /// The whole answer of a server that does not stream.
+    Json,
 }
 
 impl Call {
@@ -60,27 +61,27 @@ impl Call {
             answer: None,
             events: VecDeque::new(),
             failure: None,
-            spoke: false,
-            over: false,
+            has_yielded: false,
+            is_done: false,
         }
     }
 
     pub async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         loop {
             if let Some(event) = self.events.pop_front() {
-                if !self.spoke {
-                    // Never sent again, and it may be as long as the chat.
+                if !self.has_yielded {
+                    // It is never sent again, and it may be as long as the chat.
                     self.body = Bytes::new();
                 }
-                self.spoke = true;
+                self.has_yielded = true;
                 return Some(Ok(event));
             }
-            if self.over {
+            if self.is_done {
                 return None;
             }
             if let Some(failure) = self.failure.take() {
-                if let Err(error) = self.wait_or_give_up(failure).await {
-                    self.over = true;
+                if let Err(error) = self.wait_for_retry(failure).await {
+                    self.is_done = true;
                     return Some(Err(error));
                 }
             } else if let Err(failure) = self.advance().await {
@@ -91,15 +92,15 @@ impl Call {
         }
     }
 
-    /// Begins the answer, or reads on in it.
+    /// Sends the request, or reads more of its answer.
     async fn advance(&mut self) -> Result<(), Failure> {
         match &mut self.answer {
             None => self.answer = Some(begin(&self.server, self.body.clone()).await?),
             Some(answer) => {
                 if answer.read(&self.server.limits, &mut self.events).await? == Progress::Done {
-                    self.over = true;
+                    self.is_done = true;
                     if let Some(answer) = self.answer.take() {
-                        http::read_end(answer.response);
+                        http::drain(answer.response);
                     }
                 }
             }
@@ -107,8 +108,8 @@ impl Call {
         Ok(())
     }
 
-    async fn wait_or_give_up(&mut self, failure: Failure) -> Result<(), ModelError> {
-        let wait = match self.spoke {
+    async fn wait_for_retry(&mut self, failure: Failure) -> Result<(), ModelError> {
+        let wait = match self.has_yielded {
             true => None,
             false => retry::wait_before_next(&failure, self.attempt, &self.server.limits),
         };
@@ -118,7 +119,7 @@ impl Call {
             attempt = self.attempt,
             wait_ms = wait.as_millis(),
             error = %failure.error,
-            "asking the model again after a failure"
+            "retrying the model call after a failure"
         );
         self.attempt += 1;
         sleep(wait).await;
@@ -129,51 +130,51 @@ impl Call {
 async fn begin(server: &Server, body: Bytes) -> Result<Answer, Failure> {
     let deadline = Instant::now() + server.limits.first_byte;
     let response = http::send(server.post(body), deadline, server.key.as_deref()).await?;
-    let feed = Feed::new(server.reader());
-    Ok(Answer { form: form(&response)?, feed, response, deadline, limit: TimeLimit::FirstByte })
+    let decoder = AnswerDecoder::new(server.reader());
+    Ok(Answer { kind: kind(&response)?, decoder, response, deadline, limit: TimeLimit::FirstByte })
 }
 
-fn form(response: &Response) -> Result<Form, ModelError> {
+fn kind(response: &Response) -> Result<BodyKind, ModelError> {
     let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let media_type = media_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if media_type.eq_ignore_ascii_case("application/json") {
-        Ok(Form::Whole)
+        Ok(BodyKind::Json)
     } else if media_type.eq_ignore_ascii_case("text/html") {
         Err(ModelError::Garbage("a web page; check the base URL".to_owned()))
     } else {
-        // Servers that forget the type, or call it plain text, still send events.
-        Ok(Form::Events)
+        // Servers that omit the type, or declare plain text, still send events.
+        Ok(BodyKind::Events)
     }
 }
 
 impl Answer {
-    /// One step: the events that have arrived, or else the wait for the next piece of the body.
+    /// Decodes the events that have arrived, or waits for the next chunk.
     async fn read(
         &mut self,
         limits: &Limits,
         events: &mut VecDeque<ModelEvent>,
     ) -> Result<Progress, ModelError> {
-        if let Form::Whole = self.form {
+        if let BodyKind::Json = self.kind {
             let bound = MAX_EVENT_BYTES;
             let body = http::whole_body(&mut self.response, self.deadline, limits.idle, bound).await?;
             let body = body.ok_or_else(|| ModelError::Garbage("an answer that is too large".to_owned()))?;
-            self.feed.whole(&body, events)?;
+            self.decoder.whole(&body, events)?;
             return Ok(Progress::Done);
         }
-        match self.feed.step(events)? {
-            Step::Spoke => return Ok(Progress::More),
-            Step::Dry => {}
-            Step::Done => return Ok(Progress::Done),
+        match self.decoder.step(events)? {
+            Decoded::Events => return Ok(Progress::More),
+            Decoded::NeedsInput => {}
+            Decoded::Done => return Ok(Progress::Done),
         }
         match http::next_chunk(&mut self.response, self.deadline, self.limit).await {
             Ok(Some(chunk)) => {
-                self.feed.push(chunk);
+                self.decoder.push(chunk);
                 self.deadline = Instant::now() + limits.idle;
                 self.limit = TimeLimit::Idle;
                 Ok(Progress::More)
             }
-            // A connection that breaks after the finish reason has told all but perhaps the usage.
-            Ok(None) | Err(ModelError::Cut) => self.feed.end(events).map(|()| Progress::Done),
+            // An answer that breaks off after its finish reason is complete, except perhaps for the usage.
+            Ok(None) | Err(ModelError::Cut) => self.decoder.end(events).map(|()| Progress::Done),
             Err(error) => Err(error),
         }
     }

@@ -1,8 +1,8 @@
-//! Recorded shapes of many servers' answers, each beside the events it must become, and in every cut.
+//! Recorded answers of many servers, each with its expected events, in every cut.
 //!
 //! `<wire format>/fixtures/<name>.sse` is a streamed body, `<name>.json` a whole answer, `<name>.events` one line for
-//! each expected event. Written from the vendors' public documentation. `GOLDEN=write` writes the expectations anew,
-//! to be read before they are kept.
+//! each expected event. Written from the vendors' public documentation. `GOLDEN=write` writes the expectations again;
+//! read them before you keep them.
 
 use std::{collections::VecDeque, fs, path::PathBuf};
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use protocol::Source;
 
 use super::{
-    feed::{Feed, Step},
+    answer_decoder::{AnswerDecoder, Decoded},
     recorded::{self, Recording},
     settings::WireFormat,
 };
@@ -151,15 +151,15 @@ data: {"choices":[{"delta":{}}]}
 data: {"choices":[{"delta":{"content":"b"}}]}
 
 "#;
-    let mut feed = Feed::new(WireFormat::OpenAi.reader(None));
+    let mut decoder = AnswerDecoder::new(WireFormat::OpenAi.reader(None));
     let mut events = VecDeque::new();
-    feed.push(Bytes::from_static(piece));
+    decoder.push(Bytes::from_static(piece));
     for expected in ["a", "b"] {
-        assert_eq!(feed.step(&mut events), Ok(Step::Spoke));
+        assert_eq!(decoder.step(&mut events), Ok(Decoded::Events));
         assert_eq!(events.pop_front(), Some(ModelEvent::Text(expected.to_owned())));
         assert_eq!(events.pop_front(), None);
     }
-    assert_eq!(feed.step(&mut events), Ok(Step::Dry));
+    assert_eq!(decoder.step(&mut events), Ok(Decoded::NeedsInput));
 }
 
 proptest! {

@@ -1,5 +1,5 @@
-//! The whole way over a real socket: what is sent, what is tried again, what each failure is called, and that
-//! nobody learns the key.
+//! Calls over a real socket: the request, the retries, the name of each failure, and that the key
+//! is never shown.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const STOP: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"
 
 /// What the server does with one connection, after it has read a request.
 #[derive(Clone)]
-enum Act {
+enum ServerAction {
     /// Writes these bytes.
     Write(String),
     /// Waits until the other side closes the connection.
@@ -31,8 +31,8 @@ enum Act {
     ReadAgain,
 }
 
-/// A server on loopback that plays one list of acts for each connection.
-struct Played {
+/// A server on loopback that performs one list of actions for each connection.
+struct ScriptedServer {
     base_url: String,
     requests: mpsc::UnboundedReceiver<String>,
     /// One message for each connection that the client closed while the server held it.
@@ -40,17 +40,17 @@ struct Played {
     _tasks: JoinSet<()>,
 }
 
-impl Played {
-    async fn new(connections: Vec<Vec<Act>>) -> Self {
+impl ScriptedServer {
+    async fn new(connections: Vec<Vec<ServerAction>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let (request_sender, requests) = mpsc::unbounded_channel();
         let (closed_sender, closed) = mpsc::unbounded_channel();
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
-            for acts in connections {
+            for actions in connections {
                 let (stream, _) = listener.accept().await.unwrap();
-                play(stream, acts, &request_sender, &closed_sender).await;
+                perform(stream, actions, &request_sender, &closed_sender).await;
             }
         });
         Self { base_url, requests, closed, _tasks: tasks }
@@ -69,28 +69,28 @@ impl Played {
     }
 }
 
-async fn play(
+async fn perform(
     mut stream: TcpStream,
-    acts: Vec<Act>,
+    actions: Vec<ServerAction>,
     requests: &mpsc::UnboundedSender<String>,
     closed: &mpsc::UnboundedSender<()>,
 ) {
     let Some(request) = read_request(&mut stream).await else { return };
     requests.send(request).unwrap();
-    for act in acts {
+    for act in actions {
         match act {
-            Act::Write(text) => {
+            ServerAction::Write(text) => {
                 // A client that has seen enough may hang up first.
                 if stream.write_all(text.as_bytes()).await.is_err() {
                     return;
                 }
             }
-            Act::Hold => {
+            ServerAction::Hold => {
                 let mut rest = [0; 64];
                 while stream.read(&mut rest).await.is_ok_and(|length| length > 0) {}
                 closed.send(()).unwrap();
             }
-            Act::ReadAgain => {
+            ServerAction::ReadAgain => {
                 let Some(request) = read_request(&mut stream).await else { return };
                 requests.send(request).unwrap();
             }
@@ -153,27 +153,27 @@ fn finished() -> Result<ModelEvent, ModelError> {
 }
 
 /// An event stream that ends when the connection does.
-fn events(body: &str) -> Act {
-    Act::Write(format!(
+fn events(body: &str) -> ServerAction {
+    ServerAction::Write(format!(
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{body}"
     ))
 }
 
 /// An answer of known length.
-fn status(line: &str, headers: &str, body: &str) -> Act {
+fn status(line: &str, headers: &str, body: &str) -> ServerAction {
     let length = body.len();
-    Act::Write(format!(
+    ServerAction::Write(format!(
         "HTTP/1.1 {line}\r\ncontent-length: {length}\r\n{headers}connection: close\r\n\r\n{body}"
     ))
 }
 
-fn ok() -> Vec<Act> {
+fn ok() -> Vec<ServerAction> {
     vec![events(&format!("{TEXT}{STOP}"))]
 }
 
 #[tokio::test]
 async fn a_call_sends_the_request_and_streams_the_answer() {
-    let mut server = Played::new(vec![ok()]).await;
+    let mut server = ScriptedServer::new(vec![ok()]).await;
     let model = server.model(patient());
     assert_eq!(answer(&model).await, [text("Hi"), finished()]);
     let request = server.requests.recv().await.unwrap();
@@ -189,7 +189,7 @@ async fn a_call_sends_the_request_and_streams_the_answer() {
 
 #[tokio::test]
 async fn events_of_one_piece_are_ready_at_once() {
-    let server = Played::new(vec![vec![events(&format!("{TEXT}{TEXT}")), Act::Hold]]).await;
+    let server = ScriptedServer::new(vec![vec![events(&format!("{TEXT}{TEXT}")), ServerAction::Hold]]).await;
     let mut stream = server.model(patient()).stream(ask());
     assert_eq!(stream.next().await, Some(text("Hi")));
     assert_eq!(stream.next().now_or_never(), Some(Some(text("Hi"))));
@@ -199,7 +199,7 @@ async fn events_of_one_piece_are_ready_at_once() {
 #[tokio::test]
 async fn a_refusal_is_told_at_once_in_the_servers_words() {
     let body = r#"{"error":{"message":"no such\nmodel","code":"model_not_found"}}"#;
-    let mut server = Played::new(vec![vec![status("404 Not Found", "", body)], ok()]).await;
+    let mut server = ScriptedServer::new(vec![vec![status("404 Not Found", "", body)], ok()]).await;
     let refused = ModelError::Refused { status: 404, message: "no such model".to_owned() };
     assert_eq!(answer(&server.model(patient())).await, [Err(refused)]);
     assert_eq!(server.request_count(), 1);
@@ -208,7 +208,7 @@ async fn a_refusal_is_told_at_once_in_the_servers_words() {
 #[tokio::test]
 async fn a_wrong_key_is_told_as_such() {
     for line in ["401 Unauthorized", "403 Forbidden"] {
-        let mut server = Played::new(vec![vec![status(line, "", "{}")], ok()]).await;
+        let mut server = ScriptedServer::new(vec![vec![status(line, "", "{}")], ok()]).await;
         assert_eq!(answer(&server.model(patient())).await, [Err(ModelError::Unauthorized)]);
         assert_eq!(server.request_count(), 1);
     }
@@ -218,7 +218,7 @@ async fn a_wrong_key_is_told_as_such() {
 async fn failures_before_the_answer_are_tried_again() {
     let first = vec![status("503 Service Unavailable", "", "busy")];
     let second = vec![status("408 Request Timeout", "", "")];
-    let mut server = Played::new(vec![first, second, ok()]).await;
+    let mut server = ScriptedServer::new(vec![first, second, ok()]).await;
     assert_eq!(answer(&server.model(patient())).await, [text("Hi"), finished()]);
     assert_eq!(server.request_count(), 3);
 }
@@ -226,7 +226,7 @@ async fn failures_before_the_answer_are_tried_again() {
 #[tokio::test]
 async fn a_server_that_keeps_failing_is_given_up() {
     let failing = vec![status("502 Bad Gateway", "", "<html>nginx</html>")];
-    let mut server = Played::new(vec![failing.clone(), failing.clone(), failing, ok()]).await;
+    let mut server = ScriptedServer::new(vec![failing.clone(), failing.clone(), failing, ok()]).await;
     let failed = ModelError::Failed { status: 502, message: "Bad Gateway".to_owned() };
     assert_eq!(answer(&server.model(patient())).await, [Err(failed)]);
     assert_eq!(server.request_count(), 3);
@@ -235,14 +235,10 @@ async fn a_server_that_keeps_failing_is_given_up() {
 #[tokio::test]
 async fn a_rate_limit_is_handed_on_with_the_wait_the_server_asks_for() {
     let limited = vec![status("429 Too Many Requests", "retry-after: 7\r\n", "{}")];
-    let mut server = Played::new(vec![limited, ok()]).await;
+    let mut server = ScriptedServer::new(vec![limited, ok()]).await;
     let error = ModelError::RateLimited { retry_after: Some(Duration::from_secs(7)) };
     assert_eq!(answer(&server.model(patient())).await, [Err(error)]);
-    assert_eq!(
-        server.request_count(),
-        1,
-        "waiting is the matter of the gate that all calls of the key share"
-    );
+    assert_eq!(server.request_count(), 1, "the limiter that all calls of the key share waits");
 }
 
 #[tokio::test]
@@ -257,18 +253,18 @@ async fn a_server_that_is_not_there_is_unreachable() {
 #[tokio::test]
 async fn each_time_limit_is_told_by_its_name() {
     let short = Duration::from_millis(60);
-    let held = async |acts: Vec<Act>, limits: Limits| {
-        let server = Played::new(vec![acts]).await;
+    let held = async |actions: Vec<ServerAction>, limits: Limits| {
+        let server = ScriptedServer::new(vec![actions]).await;
         answer(&server.model(limits)).await
     };
     let first_byte = Limits { first_byte: short, ..patient() };
-    for acts in [vec![Act::Hold], vec![events(""), Act::Hold]] {
-        assert_eq!(held(acts, first_byte).await, [Err(ModelError::TimedOut(TimeLimit::FirstByte))]);
+    for actions in [vec![ServerAction::Hold], vec![events(""), ServerAction::Hold]] {
+        assert_eq!(held(actions, first_byte).await, [Err(ModelError::TimedOut(TimeLimit::FirstByte))]);
     }
 
     let idle = Limits { idle: short, ..patient() };
     let stuck = Err(ModelError::TimedOut(TimeLimit::Idle));
-    assert_eq!(held(vec![events(TEXT), Act::Hold], idle).await, [text("Hi"), stuck]);
+    assert_eq!(held(vec![events(TEXT), ServerAction::Hold], idle).await, [text("Hi"), stuck]);
 }
 
 #[tokio::test]
@@ -287,19 +283,19 @@ async fn a_server_that_never_finishes_the_handshake_is_a_connect_time_out() {
 #[tokio::test]
 async fn an_answer_that_breaks_off_is_cut_and_not_asked_again() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-    let broken = vec![Act::Write(format!("{head}{:x}\r\n{TEXT}\r\n", TEXT.len()))];
-    let mut server = Played::new(vec![broken, ok()]).await;
+    let broken = vec![ServerAction::Write(format!("{head}{:x}\r\n{TEXT}\r\n", TEXT.len()))];
+    let mut server = ScriptedServer::new(vec![broken, ok()]).await;
     assert_eq!(answer(&server.model(patient())).await, [text("Hi"), Err(ModelError::Cut)]);
     assert_eq!(server.request_count(), 1);
 
-    let mut server = Played::new(vec![vec![events(TEXT)], ok()]).await;
+    let mut server = ScriptedServer::new(vec![vec![events(TEXT)], ok()]).await;
     assert_eq!(answer(&server.model(patient())).await, [text("Hi"), Err(ModelError::Cut)]);
     assert_eq!(server.request_count(), 1);
 }
 
 #[tokio::test]
 async fn an_answer_that_breaks_off_before_its_first_event_is_asked_again() {
-    let mut server = Played::new(vec![vec![], vec![events(": hello\n\n")], ok()]).await;
+    let mut server = ScriptedServer::new(vec![vec![], vec![events(": hello\n\n")], ok()]).await;
     assert_eq!(answer(&server.model(patient())).await, [text("Hi"), finished()]);
     assert_eq!(server.request_count(), 3);
 }
@@ -307,13 +303,13 @@ async fn an_answer_that_breaks_off_before_its_first_event_is_asked_again() {
 #[tokio::test]
 async fn garbage_is_told_without_repeating_it() {
     let garbage = "data: <b>secret</b>\n\n";
-    let mut server = Played::new(vec![vec![events(&format!("{TEXT}{garbage}"))], ok()]).await;
+    let mut server = ScriptedServer::new(vec![vec![events(&format!("{TEXT}{garbage}"))], ok()]).await;
     let told = ModelError::Garbage("text that is not the JSON of an answer".to_owned());
     assert_eq!(answer(&server.model(patient())).await, [text("Hi"), Err(told)]);
     assert_eq!(server.request_count(), 1);
 
     let page = status("200 OK", "content-type: text/html; charset=utf-8\r\n", "<html>secret</html>");
-    let server = Played::new(vec![vec![page]]).await;
+    let server = ScriptedServer::new(vec![vec![page]]).await;
     let told = ModelError::Garbage("a web page; check the base URL".to_owned());
     assert_eq!(answer(&server.model(patient())).await, [Err(told)]);
 }
@@ -322,13 +318,14 @@ async fn garbage_is_told_without_repeating_it() {
 async fn a_server_that_does_not_stream_is_understood() {
     let body = r#"{"choices":[{"message":{"content":"All at once."},"finish_reason":"stop"}]}"#;
     let whole = status("200 OK", "content-type: application/json\r\n", body);
-    let server = Played::new(vec![vec![whole]]).await;
+    let server = ScriptedServer::new(vec![vec![whole]]).await;
     assert_eq!(answer(&server.model(patient())).await, [text("All at once."), finished()]);
 }
 
 #[tokio::test]
 async fn dropping_the_answer_closes_the_connection() {
-    let mut server = Played::new(vec![vec![events(TEXT), Act::Hold], vec![Act::Hold]]).await;
+    let mut server =
+        ScriptedServer::new(vec![vec![events(TEXT), ServerAction::Hold], vec![ServerAction::Hold]]).await;
     let model = server.model(patient());
     let mut stream = model.stream(ask());
     assert_eq!(stream.next().await, Some(text("Hi")));
@@ -350,8 +347,8 @@ async fn dropping_the_answer_closes_the_connection() {
 async fn an_answer_read_to_its_end_leaves_the_connection_for_the_next() {
     let body = format!("{TEXT}{STOP}");
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-    let write = Act::Write(format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len()));
-    let mut server = Played::new(vec![vec![write.clone(), Act::ReadAgain, write]]).await;
+    let write = ServerAction::Write(format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len()));
+    let mut server = ScriptedServer::new(vec![vec![write.clone(), ServerAction::ReadAgain, write]]).await;
     let model = server.model(patient());
     assert_eq!(answer(&model).await, [text("Hi"), finished()]);
     assert_eq!(answer(&model).await, [text("Hi"), finished()]);
@@ -362,10 +359,10 @@ async fn an_answer_read_to_its_end_leaves_the_connection_for_the_next() {
 async fn a_kept_connection_that_the_server_closed_is_no_failure() {
     let body = format!("{TEXT}{STOP}");
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-    let kept = Act::Write(format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len()));
+    let kept = ServerAction::Write(format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len()));
     // Closed at once after the answer; and after the next request has arrived, without a word.
-    for closing in [vec![kept.clone()], vec![kept.clone(), Act::ReadAgain]] {
-        let server = Played::new(vec![closing, ok()]).await;
+    for closing in [vec![kept.clone()], vec![kept.clone(), ServerAction::ReadAgain]] {
+        let server = ScriptedServer::new(vec![closing, ok()]).await;
         let model = server.model(Limits { attempts: 1, ..patient() });
         assert_eq!(answer(&model).await, [text("Hi"), finished()]);
         assert_eq!(answer(&model).await, [text("Hi"), finished()]);
@@ -374,8 +371,11 @@ async fn a_kept_connection_that_the_server_closed_is_no_failure() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let mut server =
-        Played::new(vec![vec![status("307 Temporary Redirect", "location: /elsewhere\r\n", "")], ok()]).await;
+    let mut server = ScriptedServer::new(vec![
+        vec![status("307 Temporary Redirect", "location: /elsewhere\r\n", "")],
+        ok(),
+    ])
+    .await;
     let message = "it points to another address; check the base URL".to_owned();
     let refused = ModelError::Refused { status: 307, message };
     assert_eq!(answer(&server.model(patient())).await, [Err(refused)]);
@@ -387,7 +387,7 @@ async fn neither_key_nor_address_is_ever_shown() {
     let echo = json!({ "error": { "message": format!("bad key {KEY} at http://10.0.0.1/v1") } }).to_string();
     let in_stream = format!("data: {echo}\n\n");
     let refused = vec![status("400 Bad Request", "", &echo)];
-    let server = Played::new(vec![refused, vec![events(&in_stream)]]).await;
+    let server = ScriptedServer::new(vec![refused, vec![events(&in_stream)]]).await;
     let model = server.model(Limits { attempts: 1, ..patient() });
     let mut shown = format!("{model:?} {:?}", settings(&server.base_url, patient()));
     for _ in 0..2 {
@@ -404,8 +404,8 @@ async fn neither_key_nor_address_is_ever_shown() {
 #[tokio::test]
 async fn an_endless_explanation_is_not_read_to_its_end() {
     let head = "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n".to_owned();
-    let long = Act::Write(" ".repeat(1024 * 1024));
-    let server = Played::new(vec![vec![Act::Write(head), long, Act::Hold]]).await;
+    let long = ServerAction::Write(" ".repeat(1024 * 1024));
+    let server = ScriptedServer::new(vec![vec![ServerAction::Write(head), long, ServerAction::Hold]]).await;
     let refused = ModelError::Refused { status: 400, message: "Bad Request".to_owned() };
     assert_eq!(answer(&server.model(patient())).await, [Err(refused)]);
 }

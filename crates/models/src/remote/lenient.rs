@@ -1,5 +1,5 @@
-//! Texts and lists as servers really write them: missing, `null`, of an odd type, or in parts. None of that is an
-//! error; what cannot be understood is empty. The texts borrow from the event's bytes.
+//! Lenient types for texts and lists in answers. Servers omit them, send `null`, another type, or a list of parts. None
+//! of that is an error: a value that cannot be read is empty. Texts borrow from the event's bytes.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -9,25 +9,25 @@ use serde::{
 };
 use serde_json::Value;
 
-/// A text that may be missing, `null`, or a list of parts with texts. Anything else is empty.
+/// A text that may be missing, `null`, or a list of text parts. Any other value is empty.
 #[derive(Default)]
 pub struct Text<'a>(pub Cow<'a, str>);
 
-/// The content of an answer: a text, or parts of which some are thoughts (Mistral).
+/// The content of an answer: a text, or a list of text and reasoning parts (Mistral).
 #[derive(Default)]
 pub struct Content<'a> {
     pub text: Cow<'a, str>,
     pub thinking: Cow<'a, str>,
 }
 
-/// The argument text of a call. A server that sends the arguments as an object means its JSON.
+/// The argument text of a call. Arguments that a server sends as an object are serialised.
 #[derive(Default)]
 pub struct Arguments<'a>(pub Cow<'a, str>);
 
 /// The first element of a list; a missing, `null` or empty list has none.
-pub struct First<T>(pub Option<T>);
+pub struct FirstElement<T>(pub Option<T>);
 
-impl<T> Default for First<T> {
+impl<T> Default for FirstElement<T> {
     fn default() -> Self {
         Self(None)
     }
@@ -168,27 +168,27 @@ struct Part<'a> {
     thinking: Text<'a>,
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for FirstElement<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_option(FirstVisitor(PhantomData))
+        deserializer.deserialize_option(FirstElementVisitor(PhantomData))
     }
 }
 
-struct FirstVisitor<T>(PhantomData<T>);
+struct FirstElementVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstVisitor<T> {
-    type Value = First<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstElementVisitor<T> {
+    type Value = FirstElement<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list")
     }
 
     fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(First(None))
+        Ok(FirstElement(None))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(First(None))
+        Ok(FirstElement(None))
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -198,6 +198,6 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstVisitor<T> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let first = list.next_element()?;
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(First(first))
+        Ok(FirstElement(first))
     }
 }

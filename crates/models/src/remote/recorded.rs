@@ -1,24 +1,23 @@
-//! An answer read without a connection: what a body becomes, in whatever pieces it comes. For golden files, for
-//! fuzzing, and for looking at what a server sent.
+//! Reads an answer without a connection, from a body in any number of chunks. For golden files, fuzzing and debugging.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 
 use super::{
-    feed::{Feed, Step},
+    answer_decoder::{AnswerDecoder, Decoded},
     settings::WireFormat,
 };
 use crate::model::{ModelError, ModelEvent};
 
-/// What was said, and how it ended if it ended badly.
+/// The events of an answer, and its error if it failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     pub events: Vec<ModelEvent>,
     pub error: Option<ModelError>,
 }
 
-/// Reads the pieces of a streamed body.
+/// Reads the chunks of a streamed body.
 pub fn read_stream<'a>(format: WireFormat, pieces: impl IntoIterator<Item = &'a [u8]>) -> Recording {
     let mut all = Vec::new();
     let error = stream(format, pieces, &mut all).err();
@@ -28,7 +27,7 @@ pub fn read_stream<'a>(format: WireFormat, pieces: impl IntoIterator<Item = &'a 
 /// Reads the body of a server that does not stream.
 pub fn read_whole(format: WireFormat, body: &[u8]) -> Recording {
     let mut events = VecDeque::new();
-    let error = Feed::new(format.reader(None)).whole(body, &mut events).err();
+    let error = AnswerDecoder::new(format.reader(None)).whole(body, &mut events).err();
     Recording { events: events.into(), error }
 }
 
@@ -37,21 +36,21 @@ fn stream<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
     all: &mut Vec<ModelEvent>,
 ) -> Result<(), ModelError> {
-    let mut feed = Feed::new(format.reader(None));
+    let mut decoder = AnswerDecoder::new(format.reader(None));
     let mut events = VecDeque::new();
     for piece in pieces {
-        feed.push(Bytes::copy_from_slice(piece));
+        decoder.push(Bytes::copy_from_slice(piece));
         loop {
-            let step = feed.step(&mut events);
+            let step = decoder.step(&mut events);
             all.extend(events.drain(..));
             match step? {
-                Step::Spoke => {}
-                Step::Dry => break,
-                Step::Done => return Ok(()),
+                Decoded::Events => {}
+                Decoded::NeedsInput => break,
+                Decoded::Done => return Ok(()),
             }
         }
     }
-    let end = feed.end(&mut events);
+    let end = decoder.end(&mut events);
     all.extend(events);
     end
 }

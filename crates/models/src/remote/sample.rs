@@ -6,7 +6,7 @@ use protocol::{ProviderMetadata, ToolCall, ToolCallId, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::{
-    body::Writing,
+    request_writer::RequestWriter,
     settings::{ModelSettings, WireFormat},
 };
 use crate::model::{AnswerSchema, AssistantContent, ModelMessage, ModelRequest, UserContent};
@@ -81,9 +81,9 @@ pub fn conversation(attached: Attached) -> ModelRequest {
     }
 }
 
-/// The body a model of this name gets; `extra` is laid over it.
+/// The body for a model of this name, merged with `extra`.
 pub fn written(format: WireFormat, model: &str, extra: Value, request: &ModelRequest) -> Value {
     let extra = extra.as_object().cloned().unwrap_or_else(Map::new);
     let settings = ModelSettings { body: extra, ..ModelSettings::new("test/m", "http://localhost", model) };
-    serde_json::from_slice(&Writing::new(settings).body(format, request).unwrap()).unwrap()
+    serde_json::from_slice(&RequestWriter::new(settings).body(format, request).unwrap()).unwrap()
 }

@@ -1,5 +1,4 @@
-//! What a model behind HTTP is told about itself, whoever read it from wherever. Plain values; the registry fills
-//! them from data.
+//! Plain settings of a remote model; the registry fills them from data.
 
 use std::fmt;
 
@@ -7,9 +6,9 @@ use protocol::Price;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{attached::Reads, params::Params, retry::Limits};
+use crate::{attached::FileSupport, params::Params, retry::Limits};
 
-/// The language a server speaks; the name is what provider files call the adapter.
+/// The API of a server. Provider files name it as the `adapter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WireFormat {
@@ -42,22 +41,22 @@ impl WireFormat {
     }
 }
 
-/// How a provider is helped to find the beginning of a request in its cache.
+/// How a request helps the provider to find its beginning in the prompt cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromptCache {
-    /// Not at all: the provider does it by itself, or has no cache.
+    /// Not at all: the provider needs no help, or has no cache.
     Off,
-    /// As is usual for the wire format: marks for Anthropic, a key for Responses, else nothing.
+    /// The default of the wire format: marks for Anthropic, a key for Responses, otherwise nothing.
     #[default]
     Usual,
     /// `prompt_cache_key`, the same for all calls of a session.
     Key,
-    /// `cache_control` at the end of what will not change.
+    /// `cache_control` at the end of the part that will not change.
     Marks,
 }
 
-/// What a chat-completions server wants back of the reasoning in earlier answers. The other wire formats know by
+/// Which reasoning of earlier answers is sent back to a chat-completions server. The other wire formats define it
 /// themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -67,40 +66,40 @@ pub enum ReasoningReplay {
     Never,
     /// The text, as `reasoning_content`.
     Content,
-    /// What the server itself sent as `reasoning_details`, unchanged.
+    /// The `reasoning_details` that the server sent, unchanged.
     Details,
 }
 
 #[derive(Clone)]
 pub struct ModelSettings {
-    /// What people see, for example `openai/gpt-x`.
+    /// The display name, for example `openai/gpt-x`.
     pub name: String,
-    /// What the route of the wire format is appended to, for example `https://api.openai.com/v1`.
+    /// The URL without the route of the wire format, for example `https://api.openai.com/v1`.
     pub base_url: String,
     pub api_key: Option<String>,
     /// What the server calls the model.
     pub model: String,
-    /// Sent with every call, over the ones of the wire format.
+    /// Sent with every call; they replace headers of the wire format.
     pub headers: Vec<(String, String)>,
-    /// Laid over the body of every call, object by object: what no other setting has a word for.
+    /// Merged into the body of every call: fields that have no setting of their own.
     pub body: Map<String, Value>,
-    /// Parameters of every call, under our names; those of a request lie over them.
+    /// Parameters of every call, under our names; those of a request take precedence.
     pub params: Params,
-    /// The longest answer. Anthropic insists on one, so it has a default there.
+    /// The longest answer. Anthropic requires one and has a default.
     pub max_output_tokens: Option<u32>,
     pub prompt_cache: PromptCache,
     pub reasoning_replay: ReasoningReplay,
     pub limits: Limits,
-    /// What a million tokens cost, where it is known.
+    /// The price of a million tokens, if known.
     pub price: Option<Price>,
-    /// How many tokens it can read and write in one call, where it is known.
+    /// The tokens that one call can read and write, if known.
     pub context_window: Option<u64>,
-    /// Which files it can be shown, where it is known.
-    pub reads: Reads,
+    /// The kinds of files that it accepts, if known.
+    pub file_support: FileSupport,
 }
 
 impl ModelSettings {
-    /// A model without key and extras.
+    /// A model without a key and optional settings.
     pub fn new(name: impl Into<String>, base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -116,12 +115,12 @@ impl ModelSettings {
             limits: Limits::default(),
             price: None,
             context_window: None,
-            reads: Reads::default(),
+            file_support: FileSupport::default(),
         }
     }
 }
 
-/// Shows neither key nor URL, and of the headers not even the names.
+/// Shows neither the key nor the URL nor the headers.
 impl fmt::Debug for ModelSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ModelSettings")

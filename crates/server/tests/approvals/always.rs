@@ -5,7 +5,7 @@ use testkit::{
     TestApp, calls, calls_many,
     protocol::{ErrorCode, SessionEvent},
     says,
-    tool_kit::Covers,
+    tool_kit::ApprovalScope,
     tools::TestTool,
 };
 
@@ -19,8 +19,8 @@ async fn answer(app: &TestApp, id: &str, body: Value) -> u16 {
 fn by_command() -> TestTool {
     TestTool::new("run", |_, input| async move { Ok(input) }).that_asks_for(|input| {
         match input["command"].as_str().unwrap_or_default() {
-            "" => Covers::Once,
-            command => Covers::Kind(command.split(' ').next().unwrap_or_default().to_owned()),
+            "" => ApprovalScope::Once,
+            command => ApprovalScope::Kind(command.split(' ').next().unwrap_or_default().to_owned()),
         }
     })
 }

@@ -209,7 +209,6 @@ async fn begin(
         run: Arc::clone(&caller.run),
         position: Arc::new(Position::below(&caller.position, &setup.definition, message.clone())),
         history: Arc::new(Conversation::of_task(&message, task_message(&parent))),
-        written: None,
         agent: setup,
         cancel: cancel.clone(),
         tree: Arc::clone(&caller.tree),

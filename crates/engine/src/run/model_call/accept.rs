@@ -2,7 +2,7 @@
 
 use protocol::{ProviderMetadata, ToolCall, ToolCallId, ToolSpec, json::disarm};
 use serde_json::Value;
-use tools::{Approval, Place};
+use tools::{Approval, Executor};
 
 use crate::{
     agents::loop_tools::{EQUIP, FINISH},
@@ -72,11 +72,11 @@ pub(crate) fn accept(run: &AgentContext, call: &WrittenCall) -> Result<PlannedCa
     // What runs is what is stored.
     disarm(&mut input);
     let plan = match tool.clone().prepare(&input) {
-        Err(error) if tool.place() == Place::Engine => {
+        Err(error) if tool.executor() == Executor::Engine => {
             return Err(refuse(input, request::Refusal::invalid(error.to_string()).to_string(), true));
         }
         Err(error) => return Err(refuse(input, error.to_string(), true)),
-        Ok(_) if tool.place() == Place::Client => Plan::Wait,
+        Ok(_) if tool.executor() == Executor::Client => Plan::Wait,
         Ok(prepared) => match prepared.approval {
             Approval::NotNeeded => Plan::Run,
             asks if is_covered(&run.tree.grants, &call.tool, &asks) => Plan::Run,

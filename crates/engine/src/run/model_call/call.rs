@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use models::{ModelError, ModelEvent, ModelRequest, ModelStream, Purpose};
+use models::{ModelError, ModelEvent, ModelRequest, Purpose};
 use protocol::{FinishReason, SegmentKind};
 use serde_json::Value;
 
@@ -135,7 +135,7 @@ async fn stream(
     sized: SizedRequest,
     usage: &mut UsageRecord,
 ) -> Result<Streamed, RunStop> {
-    let mut batches = EventBatches::new(begin(run, sized.request).await?);
+    let mut batches = EventBatches::new(run.agent.model.stream(sized.request));
     let mut calls: Vec<WrittenCall> = Vec::new();
     loop {
         let events = tokio::select! {
@@ -199,21 +199,6 @@ fn verdict(run: &AgentContext, offer: Offer, call: &WrittenCall) -> Verdict {
     }
 }
 
-/// A history of this many messages takes milliseconds to serialise.
-pub(crate) const LONG: usize = 512;
-
-/// Calls the model. A long conversation is serialised on a thread for blocking work, so that other runs on this thread do
-/// not wait for it.
-async fn begin(run: &AgentContext, request: ModelRequest) -> Result<ModelStream, RunStop> {
-    let model = Arc::clone(&run.agent.model);
-    let written = request.written.as_ref().map_or(0, |written| written.count());
-    if request.messages.len() < LONG + written {
-        return Ok(model.stream(request));
-    }
-    let asked = tokio::task::spawn_blocking(move || model.stream(request)).await;
-    Ok(asked.map_err(|_| ModelError::Garbage("the request could not be made".to_owned()))?)
-}
-
 /// A request, and about how many bytes of conversation are in it, in all and of this turn.
 struct SizedRequest {
     request: ModelRequest,
@@ -239,7 +224,6 @@ fn request(
         cache_key: log.session_log().key().map(|session| format!("concertino-session-{}", session.0)),
         // The model itself knows what it is asked with.
         params: Arc::default(),
-        written: run.written.clone(),
         purpose: Purpose::Answer,
     };
     SizedRequest { request, bytes, of_turn }

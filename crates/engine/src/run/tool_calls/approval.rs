@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol::{Grant, ToolCall, interaction::Question};
 use serde_json::Value;
-use tools::{Approval, Covers, Registry};
+use tools::{Approval, ApprovalScope, Registry};
 
 use crate::session::grants::Grants;
 
@@ -15,11 +15,11 @@ pub(crate) fn is_covered(grants: &Grants, tool: &str, approval: &Approval) -> bo
 
 /// What an "always" to this call allows; `None` if it must be asked about every time.
 fn grant(tool: &str, approval: &Approval) -> Option<Grant> {
-    let Approval::Ask { covers, .. } = approval else { return None };
-    let scope = match covers {
-        Covers::Tool => None,
-        Covers::Kind(kind) => Some(kind.clone()),
-        Covers::Once => return None,
+    let Approval::Ask { scope: asked, .. } = approval else { return None };
+    let scope = match asked {
+        ApprovalScope::Tool => None,
+        ApprovalScope::Kind(kind) => Some(kind.clone()),
+        ApprovalScope::Once => return None,
     };
     Some(Grant { tool: tool.to_owned(), scope })
 }

@@ -10,7 +10,7 @@ use tokio::{
     sync::mpsc,
     task::{JoinError, JoinSet},
 };
-use tools::{Outcome, Place, ToolCtx};
+use tools::{Executor, Outcome, ToolCtx};
 
 use super::{
     loop_tools,
@@ -185,7 +185,7 @@ impl StepCalls {
         for place in std::mem::take(&mut self.pending) {
             let call = self.calls[place].call.clone();
             let tool = run.services.tools.get(&call.name);
-            if tool.as_ref().is_some_and(|tool| tool.place() == Place::Engine) {
+            if tool.as_ref().is_some_and(|tool| tool.executor() == Executor::Engine) {
                 // The sub-agent counts as active from here on.
                 let delegating = delegate(run.clone(), call, work.log.share(), run.tree.activity.begin());
                 self.delegated.spawn(async move { DelegatedCall { place, delegated: delegating.await } });

@@ -1,41 +1,41 @@
-//! "Ask me before you …": asks with the tool that needs a person's approval, then says what was decided.
+//! "Ask me before you …": calls the tool that needs a person's approval, then reports the decision.
 
 use protocol::ToolSpec;
 
 use super::{
     super::{
+        context::DemoContext,
         find_tool,
         intent::Intent,
         outcome::{self, Outcome},
         reply::Reply,
-        said::{Language, Said, first_sentence},
-        scene::Scene,
         schema::Object,
+        utterance::{Language, Utterance, first_sentence},
     },
     approval_chinese, approval_english,
 };
 
 pub(in super::super) const INTENT: Intent = Intent { name: "approval", understand, answer, offer };
 
-/// About: what is to be approved, in the person's words, possibly nothing.
-fn understand(said: &Said) -> Option<String> {
-    said.parts().into_iter().find_map(|part| {
+/// The subject is what is to be approved, in the person's words, possibly empty.
+fn understand(utterance: &Utterance) -> Option<String> {
+    utterance.parts().into_iter().find_map(|part| {
         let thing = approval_english::about(part).or_else(|| approval_chinese::about(part))?;
-        Some(said.quote(first_sentence(thing)).to_owned())
+        Some(utterance.quote(first_sentence(thing)).to_owned())
     })
 }
 
-fn answer(scene: &Scene, about: &str) -> Reply {
-    let language = scene.language;
+fn answer(context: &DemoContext, about: &str) -> Reply {
+    let language = context.language;
     let thing = match about {
         "" => language.pick("go on with the next step", "继续下一步").to_owned(),
         about => outcome::short(about),
     };
     let thing = thing.as_str();
-    if let Some(outcome) = scene.newest_outcome() {
-        return Reply::Say(told(outcome, thing, language));
+    if let Some(outcome) = context.newest_outcome() {
+        return Reply::Say(decision_text(outcome, thing, language));
     }
-    let Some(tool) = find_tool::approver(&scene.tools) else {
+    let Some(tool) = find_tool::approver(&context.tools) else {
         return Reply::Say(language.pick(
             format!("You want to be asked first about \"{thing}\", but none of the tools I was given asks for approval. I have done nothing."),
             format!("你希望“{thing}”之前先问你，但给我的工具里没有能请求批准的。我什么都没有做。"),
@@ -59,7 +59,7 @@ fn answer(scene: &Scene, about: &str) -> Reply {
     }
 }
 
-fn told(outcome: &Outcome, thing: &str, language: Language) -> String {
+fn decision_text(outcome: &Outcome, thing: &str, language: Language) -> String {
     match outcome {
         Outcome::Done(_) => language.pick(
             format!("You approved: \"{thing}\". This was only a demonstration of asking: I did not do it. A real model would go on from here."),

@@ -1,12 +1,12 @@
-//! Reads "ask me before you …" as it is said in Chinese and says what the approval is about.
+//! Recognises "ask me before you …" in Chinese and finds its subject.
 //!
-//! As in English, two things must come together: asking *me*, and something that waits for it. "问我一个问题" lacks the
-//! second, "他走之前问我" is about somebody else.
+//! As in English, two things are required: asking *me*, and an action that waits for it. "问我一个问题" lacks the second,
+//! "他走之前问我" is about another person.
 
 use super::super::{
-    frames,
-    said::Unit,
+    politeness,
     terms::{covered, find_any, has_any, starts_any, trim_end, trim_start},
+    utterance::Unit,
 };
 
 const ASK: &str = "
@@ -45,9 +45,9 @@ const OTHERS: &str = "
     他, 她, 它, 老师, 妈妈, 爸爸, 老板, 同事, 我, 他们, 她们, 小, 昨天, 为什么, 谁, 客户, 朋友,
     孩子, 这, 那, 有人, 人家, 别人";
 
-/// What is to be approved, possibly nothing; `None` when it is another request.
+/// What is to be approved, possibly empty; `None` if it is another request.
 pub(super) fn about(units: &[Unit]) -> Option<&[Unit]> {
-    let units = frames::trim_chinese_end(units);
+    let units = politeness::trim_chinese_end(units);
     without(units)
         .or_else(|| before(units))
         .or_else(|| then(units))
@@ -55,7 +55,7 @@ pub(super) fn about(units: &[Unit]) -> Option<&[Unit]> {
         .or_else(|| first(units))
 }
 
-/// How many units at the start say that I am asked.
+/// The number of units at the start that mean "ask me".
 fn ask(units: &[Unit]) -> Option<usize> {
     let length = starts_any(units, ASK)?;
     Some(length + starts_any(&units[length..], OWN).unwrap_or(0))
@@ -65,7 +65,7 @@ fn find_ask(units: &[Unit]) -> Option<(usize, usize)> {
     (0..units.len()).find_map(|at| Some((at, ask(&units[at..])?)))
 }
 
-/// The thing without what leads to it; nothing when it is somebody else's.
+/// The action without its leading words; `None` if another person acts.
 fn thing(units: &[Unit]) -> Option<&[Unit]> {
     let units = trim_start(
         units,
@@ -116,7 +116,7 @@ fn then(units: &[Unit]) -> Option<&[Unit]> {
     if thing.is_empty() || covered(thing, &[TAIL, "做, 说, 行, 动, 动手, 继续, 执行, 行动"]) {
         return None;
     }
-    covered(before, &[LEADS, frames::CHINESE_LEAD]).then_some(thing)
+    covered(before, &[LEADS, politeness::CHINESE_LEAD]).then_some(thing)
 }
 
 /// 我同意之前不要X
@@ -126,7 +126,7 @@ fn not_before(units: &[Unit]) -> Option<&[Unit]> {
     let before = starts_any(rest, "之前, 以前, 前")?;
     let rest = trim_start(&rest[before..], "你, 请, 都, 先");
     let taken = starts_any(rest, NOT)?;
-    covered(&units[..at], &[LEADS, frames::CHINESE_LEAD]).then(|| &rest[taken..])
+    covered(&units[..at], &[LEADS, politeness::CHINESE_LEAD]).then(|| &rest[taken..])
 }
 
 /// 未经我同意不要X, 不要不问我就X
@@ -147,7 +147,7 @@ fn without(units: &[Unit]) -> Option<&[Unit]> {
         return Some(&rest[taken..]);
     }
     let (place, taken) = find_any(&units[..at], NOT)?;
-    let lead = covered(&units[..place], &[LEADS, frames::CHINESE_LEAD]);
+    let lead = covered(&units[..place], &[LEADS, politeness::CHINESE_LEAD]);
     let between = thing(&units[place + taken..at])?;
     lead.then_some(if between.is_empty() { rest } else { between })
 }
@@ -165,7 +165,7 @@ fn first(units: &[Unit]) -> Option<&[Unit]> {
         Some((at, first + asked))
     })?;
     let thing = thing(trim_end(&units[..at], LEADS))?;
-    // One light word is not enough: 要我, 等我 mean much else.
+    // One such word is not enough: 要我, 等我 have many other meanings.
     let light = starts_any(&units[at..], "要, 得, 再, 等, 需要, 必须") == Some(1);
     let strict = !light || has_any(&units[at..at + length], OWN);
     (strict && covered(&units[at + length..], &[TAIL])).then_some(thing)

@@ -1,12 +1,12 @@
-//! Reads "ask me before you …" in its many forms and says what the approval is about.
+//! Recognises "ask me before you …" in many forms and finds its subject.
 //!
-//! Two things must come together: asking *me*, and something that waits for it. "Ask me a question" lacks the second,
-//! "he should ask me first" is about somebody else.
+//! Two things are required: asking *me*, and an action that waits for it. "Ask me a question" lacks the second, "he should
+//! ask me first" is about another person.
 
 use super::super::{
-    frames,
-    said::Unit,
+    politeness,
     terms::{covered, ends_any, find_any, has_any, starts_any, trim_end, trim_start},
+    utterance::Unit,
 };
 
 const ASK: &str = "
@@ -64,7 +64,7 @@ const OTHERS: &str = "
     when, did, does, how, someone, somebody, everyone, nobody, students, where, a, an, was, were,
     is, are, tell, write, translate";
 
-/// What is to be approved, possibly nothing; `None` when it is another request.
+/// What is to be approved, possibly empty; `None` if it is another request.
 pub(super) fn about(units: &[Unit]) -> Option<&[Unit]> {
     let units = trim_end(units, "please, thanks, thank you, ok, right");
     without(units)
@@ -77,7 +77,7 @@ pub(super) fn about(units: &[Unit]) -> Option<&[Unit]> {
         .or_else(|| but_ask_first(units))
 }
 
-/// How many units at the start say that I am asked.
+/// The number of units at the start that mean "ask me".
 fn ask(units: &[Unit]) -> Option<usize> {
     let own = || {
         let verb = starts_any(units, OWN_VERBS).unwrap_or(0);
@@ -87,7 +87,7 @@ fn ask(units: &[Unit]) -> Option<usize> {
     own().max(starts_any(units, ASK))
 }
 
-/// The first place where I am asked, and how many units say so.
+/// The first index of "ask me", and its number of units.
 fn find_ask(units: &[Unit]) -> Option<(usize, usize)> {
     (0..units.len()).find_map(|at| Some((at, ask(&units[at..])?)))
 }
@@ -192,7 +192,7 @@ fn not_until(units: &[Unit]) -> Option<&[Unit]> {
     let strong = has_any(&units[at..at + length], "until, unless, till, before, only");
     let before = trim_start(&units[..at], "please, you, can, may, should, must, hey, and, ok, so");
     if let Some(taken) = starts_any(before, NOT) {
-        // "wait until I approve before you X" says it behind.
+        // "wait until I approve before you X": the action is at the end.
         let behind = &units[at + length..];
         let thing = if before.len() > taken {
             &before[taken..]
@@ -247,7 +247,7 @@ fn but_ask_first(units: &[Unit]) -> Option<&[Unit]> {
     let first_before = ends_any(&units[..at], "first").is_some() && rest.is_empty();
     let contained = rest.is_empty() && has_any(&words[..length], "first");
     let lead = trim_start(
-        trim_start(&units[..at], frames::ENGLISH_LEAD),
+        trim_start(&units[..at], politeness::ENGLISH_LEAD),
         "if you want to, when you want to, if you need to, if you, before you, always",
     );
     let thing = trim_end(lead, LEAD);

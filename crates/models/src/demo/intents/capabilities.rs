@@ -1,19 +1,19 @@
-//! "What can you do": what it is, and one line for each tool it is offered, from the tool's own description.
+//! "What can you do": introduces the demo model and lists its tools, each with the first sentence of its description.
 
 use protocol::ToolSpec;
 
 use super::super::{
+    context::DemoContext,
     intent::{self, Intent},
     reply::Reply,
-    said::{Language, Said},
-    scene::Scene,
-    terms::Closed,
+    terms::ClosedRule,
+    utterance::{Language, Utterance},
 };
 
 pub(in super::super) const INTENT: Intent =
     Intent { name: "capabilities", understand, answer, offer: |_, language| Some(offer(language)) };
 
-const ENGLISH: Closed = Closed {
+const ENGLISH: ClosedRule = ClosedRule {
     needs: &["
         what can you do, what could you do, you can do, tasks can you, ^ need help $, what do you support,
         what all can you, can this thing do, can this do, do you understand $, what can you, what are you able, are you capable,
@@ -39,7 +39,7 @@ const ENGLISH: Closed = Closed {
     never: "can i help you, what do you do that for, ask you to do, do it, do this for me, do that",
 };
 
-const CHINESE: Closed = Closed {
+const CHINESE: ClosedRule = ClosedRule {
     needs: &["
         能做什么, 会做什么, 能干什么, 会干什么, 可以做什么, 可以干什么, 做些什么, 干些什么, 做什么,
         会什么, 会些什么, 能做哪些, 会做哪些, 可以做哪些, 哪些功能, 什么功能, 的功能, 有功能, 什么本事,
@@ -59,19 +59,19 @@ const CHINESE: Closed = Closed {
     never: "我能帮, 我可以帮你, ^ 我做什么, 我该做什么, ^ 我会什么, 在做什么, ^ 我能做什么",
 };
 
-fn understand(said: &Said) -> Option<String> {
-    said.parts().into_iter().any(|part| ENGLISH.accepts(part) || CHINESE.accepts(part)).then(String::new)
+fn understand(utterance: &Utterance) -> Option<String> {
+    utterance.parts().into_iter().any(|part| ENGLISH.accepts(part) || CHINESE.accepts(part)).then(String::new)
 }
 
-fn answer(scene: &Scene, _about: &str) -> Reply {
-    let language = scene.language;
+fn answer(context: &DemoContext, _about: &str) -> Reply {
+    let language = context.language;
     let mut text = language.pick(
         "I am Concertino's built-in demo model. I am not a language model: I follow fixed rules, offline, so that you can see how an agent uses tools. ".to_owned(),
         "我是 Concertino 内置的演示模型。我不是真正的语言模型，只会离线按固定规则工作，让你看看智能体是怎样使用工具的。".to_owned(),
     );
-    text += &tool_lines(&scene.tools, language);
+    text += &tool_lines(&context.tools, language);
     text += language.pick("\nYou can ask me to:\n", "\n你可以让我：\n");
-    text += &intent::offers(&scene.tools, language);
+    text += &intent::offers(&context.tools, language);
     Reply::Say(text.trim_end().to_owned())
 }
 

@@ -1,23 +1,24 @@
-//! "What time is it", also somewhere else: asks the tool that tells the time and words its result.
+//! "What time is it", also in another place: calls the tool that returns the time and puts its result into words.
 
 use protocol::ToolSpec;
 
 use super::super::{
+    context::DemoContext,
     find_tool,
     intent::Intent,
-    moment, outcome,
+    outcome,
     outcome::Outcome,
-    places,
     reply::Reply,
-    said::{Language, Said, Unit},
-    scene::Scene,
+    result_time,
     schema::Object,
-    terms::{Closed, covered, has_any, starts_any},
+    terms::{ClosedRule, covered, has_any, starts_any},
+    time_zones,
+    utterance::{Language, Unit, Utterance},
 };
 
 pub(in super::super) const INTENT: Intent = Intent { name: "clock", understand, answer, offer };
 
-const ENGLISH: Closed = Closed {
+const ENGLISH: ClosedRule = ClosedRule {
     needs: &["
         what time, the time, current time, present time, exact time, local time, time is it, time it is,
         time now, time right now, time here, time there, time in, time at, time of day, ^ time $,
@@ -40,7 +41,7 @@ const ENGLISH: Closed = Closed {
         ^ i have the time",
 };
 
-const CHINESE: Closed = Closed {
+const CHINESE: ClosedRule = ClosedRule {
     needs: &["
         几点, 什么时间, 什么时辰, 现在时间, 当前时间, 目前时间, 的时间, 时间是, 时间几, 本地时间,
         当地时间, 现在时刻, 看时间, 看看时间, 看一下时间, 查时间, 查一下时间, 查下时间, 查查时间, 报时,
@@ -55,16 +56,16 @@ const CHINESE: Closed = Closed {
     never: "给我时间, 有时间, 没时间, 几点去, 几点见",
 };
 
-/// About: the words that name a place, or nothing.
-fn understand(said: &Said) -> Option<String> {
-    said.parts().into_iter().find_map(|part| understand_part(said, part))
+/// The subject is the words that name a place, or nothing.
+fn understand(utterance: &Utterance) -> Option<String> {
+    utterance.parts().into_iter().find_map(|part| understand_part(utterance, part))
 }
 
-fn understand_part(said: &Said, part: &[Unit]) -> Option<String> {
-    let (without, place) = match places::find(said, part) {
-        Some((start, length, place)) => {
-            let rest: Vec<Unit> = part[..start].iter().chain(&part[start + length..]).cloned().collect();
-            (rest, place.name)
+fn understand_part(utterance: &Utterance, part: &[Unit]) -> Option<String> {
+    let (without, place) = match time_zones::find(utterance, part) {
+        Some(place) => {
+            let rest = part[..place.units.start].iter().chain(&part[place.units.end..]);
+            (rest.cloned().collect::<Vec<Unit>>(), place.name)
         }
         None => (part.to_vec(), String::new()),
     };
@@ -72,12 +73,12 @@ fn understand_part(said: &Said, part: &[Unit]) -> Option<String> {
     if (bare && !without.is_empty()) || ENGLISH.accepts(&without) || CHINESE.accepts(&without) {
         return Some(place);
     }
-    unknown_place(said, part)
+    unknown_place(utterance, part)
 }
 
-/// A place that is not in the table, where only a place can stand: "time … in X", 现在X几点.
-fn unknown_place(said: &Said, part: &[Unit]) -> Option<String> {
-    if let Some(left) = ENGLISH.left_over(part) {
+/// A place that is not in the table, recognised by its position: "time … in X", 现在X几点.
+fn unknown_place(utterance: &Utterance, part: &[Unit]) -> Option<String> {
+    if let Some(left) = ENGLISH.unknown_units(part) {
         let (first, last) = (*left.first()?, *left.last()?);
         let place = &part[first..=last];
         let named = first >= 1
@@ -88,9 +89,9 @@ fn unknown_place(said: &Said, part: &[Unit]) -> Option<String> {
             && place
                 .iter()
                 .all(|unit| unit.norm.chars().all(char::is_alphabetic) && !unit.norm.ends_with("ing"));
-        return named.then(|| said.quote(place).to_owned());
+        return named.then(|| utterance.quote(place).to_owned());
     }
-    let left = CHINESE.left_over(part)?;
+    let left = CHINESE.unknown_units(part)?;
     let (first, last) = (*left.first()?, *left.last()?);
     let place = &part[first..=last];
     let beside_now = (first >= 2 && starts_any(&part[first - 2..], "现在").is_some())
@@ -101,17 +102,22 @@ fn unknown_place(said: &Said, part: &[Unit]) -> Option<String> {
         && !has_any(place, "他, 她, 会, 车, 课, 店, 飞机, 航班, 们")
         && starts_any(&part[last + 1..], "几点, 时间, 的时间, 是几点, 是什么时间, 那边, 那里, 当地, 现在")
             .is_some();
-    named.then(|| said.quote(place).to_owned())
+    named.then(|| utterance.quote(place).to_owned())
 }
 
-fn answer(scene: &Scene, about: &str) -> Reply {
-    let language = scene.language;
-    let named = Said::new(about);
-    let place = places::find(&named, named.all()).map(|(_, _, place)| place);
-    if let Some(outcome) = scene.newest_outcome() {
-        return Reply::Say(tell(outcome, about, place.as_ref().map(|place| place.zone.as_str()), language));
+fn answer(context: &DemoContext, about: &str) -> Reply {
+    let language = context.language;
+    let named = Utterance::new(about);
+    let place = time_zones::find(&named, named.all());
+    if let Some(outcome) = context.newest_outcome() {
+        return Reply::Say(answer_text(
+            outcome,
+            about,
+            place.as_ref().map(|place| place.zone.as_str()),
+            language,
+        ));
     }
-    let Some(tool) = find_tool::clock(&scene.tools) else {
+    let Some(tool) = find_tool::clock(&context.tools) else {
         return Reply::Say(language.pick(
             "I have no clock here: none of the tools I was given tells the time, and I do not want to guess.".to_owned(),
             "我这里没有时钟：给我的工具里没有能报时的，我也不想乱猜。".to_owned(),
@@ -136,29 +142,29 @@ fn answer(scene: &Scene, about: &str) -> Reply {
     }
 }
 
-fn tell(outcome: &Outcome, about: &str, wanted: Option<&str>, language: Language) -> String {
+fn answer_text(outcome: &Outcome, about: &str, wanted: Option<&str>, language: Language) -> String {
     let Outcome::Done(result) = outcome else {
         return super::trouble(outcome, language).unwrap_or_default();
     };
-    let Some(moment) = moment::find(result, wanted) else {
+    let Some(time) = result_time::find(result, wanted) else {
         let quoted = outcome::quote(result);
         return language.pick(
             format!("I asked for the time, but cannot read the answer. It says: {quoted}"),
             format!("我查了时间，但看不懂返回的结果，原文是：{quoted}"),
         );
     };
-    let told = moment.in_words(language);
+    let words = time.in_words(language);
     let elsewhere =
-        !about.is_empty() && (wanted.is_none() || moment.zone().is_some_and(|zone| Some(zone) != wanted));
+        !about.is_empty() && (wanted.is_none() || time.zone().is_some_and(|zone| Some(zone) != wanted));
     match (about.is_empty(), elsewhere) {
         (false, true) => language.pick(
-            format!("I could not get the time for {about}. Here it is {told}."),
-            format!("我没能查到{about}的时间。这里现在是 {told}。"),
+            format!("I could not get the time for {about}. Here it is {words}."),
+            format!("我没能查到{about}的时间。这里现在是 {words}。"),
         ),
         (false, false) => {
-            language.pick(format!("In {about} it is {told}."), format!("{about}现在是 {told}。"))
+            language.pick(format!("In {about} it is {words}."), format!("{about}现在是 {words}。"))
         }
-        (true, _) => language.pick(format!("It is {told}."), format!("现在是 {told}。")),
+        (true, _) => language.pick(format!("It is {words}."), format!("现在是 {words}。")),
     }
 }
 

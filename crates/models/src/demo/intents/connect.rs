@@ -1,20 +1,20 @@
-//! "How do I connect a real model": the settings to make. Also the text that other answers end with.
+//! "How do I connect a real model": explains the settings. Other answers end with the same text.
 
 use super::super::{
     intent::Intent,
     reply::Reply,
-    said::{Language, Said},
-    terms::Closed,
+    terms::ClosedRule,
+    utterance::{Language, Utterance},
 };
 
 pub(in super::super) const INTENT: Intent = Intent {
     name: "connect",
     understand,
-    answer: |scene, _| Reply::Say(instructions(scene.language)),
+    answer: |context, _| Reply::Say(instructions(context.language)),
     offer: |_, language| Some(offer(language)),
 };
 
-const ENGLISH: Closed = Closed {
+const ENGLISH: ClosedRule = ClosedRule {
     needs: &[
         "
         connect, connecting, set up, configure, configuring, use, using, add, adding, plug in, plug,
@@ -40,7 +40,7 @@ const ENGLISH: Closed = Closed {
         are you, do you run",
 };
 
-const CHINESE: Closed = Closed {
+const CHINESE: ClosedRule = ClosedRule {
     needs: &[
         "
         连接, 接入, 接上, 连上, 接, 配置, 设置, 使用, 用上, 用, 换, 换成, 切换, 更换, 添加, 填, 填写,
@@ -59,8 +59,8 @@ const CHINESE: Closed = Closed {
     never: "你用的, 你是用, 你用什么, 你使用的, 你用哪, 你在用, 现在用的, 用的是",
 };
 
-fn understand(said: &Said) -> Option<String> {
-    said.parts().into_iter().any(|part| ENGLISH.accepts(part) || CHINESE.accepts(part)).then(String::new)
+fn understand(utterance: &Utterance) -> Option<String> {
+    utterance.parts().into_iter().any(|part| ENGLISH.accepts(part) || CHINESE.accepts(part)).then(String::new)
 }
 
 pub(super) fn instructions(language: Language) -> String {

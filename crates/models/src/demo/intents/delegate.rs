@@ -1,19 +1,19 @@
-//! "Let sub-agents do it": hands parts of the work to other agents at the same time, then says what they reported.
+//! "Let sub-agents do it": delegates parts of the work to several agents concurrently, then lists their reports.
 //!
-//! One that may delegate in turn is given a part that asks it to; so a plain request shows a tree of two levels.
+//! An agent that may delegate itself gets a task that makes it do so, so that a simple request shows a tree of two levels.
 
 use protocol::ToolSpec;
 use serde_json::{Value, json};
 
 use super::super::{
+    context::DemoContext,
     find_tool,
     intent::Intent,
     outcome::{self, Outcome},
-    reply::Reply,
-    said::{Language, Said},
-    scene::Scene,
+    reply::{DemoCall, Reply},
     schema::Object,
     terms::has_any,
+    utterance::{Language, Utterance},
 };
 
 pub(in super::super) const INTENT: Intent = Intent { name: "delegate", understand, answer, offer };
@@ -25,18 +25,18 @@ const CHINESE: &str = "子代理, 子智能体, 委派, 多个代理, 多个智�
 const ABOUT_THE_WORD: &str = "
     what is a, what are, what does, meaning of, define, explain what, what is delegation, 什么是, 是什么, 什么意思";
 
-fn understand(said: &Said) -> Option<String> {
+fn understand(utterance: &Utterance) -> Option<String> {
     let wanted =
         |part: &&[_]| (has_any(part, ENGLISH) || has_any(part, CHINESE)) && !has_any(part, ABOUT_THE_WORD);
-    said.parts().iter().any(wanted).then(String::new)
+    utterance.parts().iter().any(wanted).then(String::new)
 }
 
-fn answer(scene: &Scene, _about: &str) -> Reply {
-    let language = scene.language;
-    if !scene.calls.is_empty() {
-        return Reply::Say(reported(&scene.calls, language));
+fn answer(context: &DemoContext, _about: &str) -> Reply {
+    let language = context.language;
+    if !context.calls.is_empty() {
+        return Reply::Say(reported(&context.calls, language));
     }
-    let Some(tool) = find_tool::delegator(&scene.tools) else {
+    let Some(tool) = find_tool::delegator(&context.tools) else {
         return Reply::Say(
             language
                 .pick(
@@ -46,7 +46,7 @@ fn answer(scene: &Scene, _about: &str) -> Reply {
                 .to_owned(),
         );
     };
-    let clock = find_tool::clock(&scene.tools).map(|tool| tool.name.clone());
+    let clock = find_tool::clock(&context.tools).map(|tool| tool.name.clone());
     let whom = find_tool::choices(tool);
     let Some(simple) = whom.last().copied() else {
         return Reply::Say(
@@ -59,7 +59,7 @@ fn answer(scene: &Scene, _about: &str) -> Reply {
         if let Some(clock) = clock.as_ref().filter(|_| Some(name) != deep) {
             values.push(("options", json!({ "tools": [clock] })));
         }
-        (tool.name.clone(), Object::of(tool).fill(&values, task))
+        DemoCall { tool: tool.name.clone(), input: Object::of(tool).fill(&values, task) }
     };
     let calls = match deep {
         Some(deep) => vec![

@@ -1,11 +1,11 @@
-//! Hello and goodbye: a short answer, and only when nothing else was said.
+//! Hello and goodbye: a short answer, only if the message contains nothing else.
 
 use super::super::{
+    context::DemoContext,
     intent::Intent,
     reply::Reply,
-    said::Said,
-    scene::Scene,
-    terms::{Closed, has_any},
+    terms::{ClosedRule, has_any},
+    utterance::Utterance,
 };
 
 pub(in super::super) const INTENT: Intent =
@@ -16,7 +16,7 @@ const ENGLISH_BYE: &str = "
     take care, have a nice day, have a good day, talk to you later, cya";
 const CHINESE_BYE: &str = "再见, 拜拜, 晚安, 回头见, 明天见, 下次见, 回见, 待会见, 下次再聊, 改天聊";
 
-const ENGLISH: Closed = Closed {
+const ENGLISH: ClosedRule = ClosedRule {
     needs: &["
         hi, hello, hey, hiya, howdy, yo, greetings, good morning, good afternoon, good evening,
         good day, morning, evening, ^ sup $, what is up, how are you, how is it going, how do you do,
@@ -33,7 +33,7 @@ const ENGLISH: Closed = Closed {
     never: "how are you able, hey you are, what is up with, say hi",
 };
 
-const CHINESE: Closed = Closed {
+const CHINESE: ClosedRule = ClosedRule {
     needs: &["
         你好, 你们好, 大家好, 嗨, 哈喽, 哈罗, 哈啰, 嘿, 喂, 早, 早安, 早上好, 上午好, 中午好, 下午好,
         晚上好, 午安, 在吗, 在不在, 有人吗, 有人在, 好久不见, 很高兴认识你, 很高兴见到你, 见到你,
@@ -46,15 +46,17 @@ const CHINESE: Closed = Closed {
     never: "怎么样才, ^ 怎么样 $, 谁在吗",
 };
 
-fn understand(said: &Said) -> Option<String> {
-    (ENGLISH.accepts(said.all()) || CHINESE.accepts(said.all())).then(String::new)
+fn understand(utterance: &Utterance) -> Option<String> {
+    (ENGLISH.accepts(utterance.all()) || CHINESE.accepts(utterance.all())).then(String::new)
 }
 
-fn answer(scene: &Scene, _about: &str) -> Reply {
-    let text = if has_any(scene.said.all(), ENGLISH_BYE) || has_any(scene.said.all(), CHINESE_BYE) {
-        scene.language.pick("Goodbye, and come back any time.", "再见，随时欢迎再来。")
+fn answer(context: &DemoContext, _about: &str) -> Reply {
+    let text = if has_any(context.utterance.all(), ENGLISH_BYE)
+        || has_any(context.utterance.all(), CHINESE_BYE)
+    {
+        context.language.pick("Goodbye, and come back any time.", "再见，随时欢迎再来。")
     } else {
-        scene.language.pick(
+        context.language.pick(
             "Hello! I am Concertino's demo model: I follow simple rules, no real language model is connected yet. Ask \"what can you do?\" to begin.",
             "你好！我是 Concertino 的演示模型：我只按简单的规则回答，还没有连接真正的语言模型。可以先问我“你能做什么？”。",
         )

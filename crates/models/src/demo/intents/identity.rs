@@ -1,11 +1,13 @@
-//! "Who are you": a demo, and honest about it.
+//! "Who are you": introduces the demo model.
 
-use super::super::{intent::Intent, reply::Reply, said::Said, scene::Scene, terms::Closed};
+use super::super::{
+    context::DemoContext, intent::Intent, reply::Reply, terms::ClosedRule, utterance::Utterance,
+};
 
 pub(in super::super) const INTENT: Intent =
     Intent { name: "identity", understand, answer, offer: |_, _| None };
 
-const ENGLISH: Closed = Closed {
+const ENGLISH: ClosedRule = ClosedRule {
     needs: &["
         who are you, what are you, who you are, what you are, your name, who made you, who built you,
         who created you, who wrote you, are you a, are you an, are you real, are you human,
@@ -25,7 +27,7 @@ const ENGLISH: Closed = Closed {
     never: "are you ok, are you doing, what are you doing, is this a $, are you a $",
 };
 
-const CHINESE: Closed = Closed {
+const CHINESE: ClosedRule = ClosedRule {
     needs: &["
         是谁, 你谁, 你是什么, 你叫什么, 你的名字, 怎么称呼你, 怎么称呼, 介绍你自己, 介绍自己, 自我介绍,
         介绍一下你自己, 介绍下你自己, 介绍下自己, 介绍一下自己, 是机器人, 是人工智能, 是真人, 是人还是,
@@ -41,13 +43,13 @@ const CHINESE: Closed = Closed {
     never: "我是谁, 这是什么东西, 那是什么东西",
 };
 
-fn understand(said: &Said) -> Option<String> {
-    said.parts().into_iter().any(|part| ENGLISH.accepts(part) || CHINESE.accepts(part)).then(String::new)
+fn understand(utterance: &Utterance) -> Option<String> {
+    utterance.parts().into_iter().any(|part| ENGLISH.accepts(part) || CHINESE.accepts(part)).then(String::new)
 }
 
-fn answer(scene: &Scene, _about: &str) -> Reply {
+fn answer(context: &DemoContext, _about: &str) -> Reply {
     Reply::Say(
-        scene
+        context
             .language
             .pick(
                 "I am the demo model built into Concertino: a set of fixed rules that runs offline, not a real language model and \

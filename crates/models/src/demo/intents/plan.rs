@@ -1,17 +1,17 @@
-//! "Plan my …": writes a plan with the tool that shows plans, ticks off its first step, and tells.
+//! "Plan my …": writes a plan with the tool that shows plans, completes its first step, and lists the steps.
 
 use protocol::ToolSpec;
 use serde_json::{Value, json};
 
 use super::{
     super::{
+        context::DemoContext,
         find_tool::{self, PlanShape},
         intent::Intent,
         outcome,
         reply::Reply,
-        said::Language,
-        scene::Scene,
         schema::Object,
+        utterance::Language,
     },
     plan_request, plan_topics,
 };
@@ -19,9 +19,9 @@ use super::{
 pub(in super::super) const INTENT: Intent =
     Intent { name: "plan", understand: plan_request::about, answer, offer };
 
-fn answer(scene: &Scene, about: &str) -> Reply {
-    let language = scene.language;
-    if let Some(trouble) = scene.newest_outcome().and_then(|outcome| super::trouble(outcome, language)) {
+fn answer(context: &DemoContext, about: &str) -> Reply {
+    let language = context.language;
+    if let Some(trouble) = context.newest_outcome().and_then(|outcome| super::trouble(outcome, language)) {
         return Reply::Say(trouble);
     }
     if about.is_empty() {
@@ -32,17 +32,17 @@ fn answer(scene: &Scene, about: &str) -> Reply {
     }
     let about = &outcome::short(about);
     let steps = plan_topics::steps(about, language);
-    let Some((tool, shape)) = find_tool::planner(&scene.tools) else {
+    let Some((tool, shape)) = find_tool::planner(&context.tools) else {
         let note = language.pick(
             "None of the tools I was given keeps a plan, so here it is as text.",
             "给我的工具里没有能保存计划的，所以直接写在这里。",
         );
-        return Reply::Say(format!("{}\n\n{note}", told(about, &steps, 0, language)));
+        return Reply::Say(format!("{}\n\n{note}", plan_text(about, &steps, 0, language)));
     };
-    // Two calls, then the words: the plan, and its first step ticked off.
-    let done = scene.calls.len();
+    // Two calls, the plan and its first step as done, then the text.
+    let done = context.calls.len();
     if done >= 2 {
-        return Reply::Say(told(about, &steps, 1, language));
+        return Reply::Say(plan_text(about, &steps, 1, language));
     }
     Reply::Call {
         thought: match done {
@@ -102,7 +102,7 @@ fn input(
     object.fill(&[(shape.list, rows.into())], &purpose)
 }
 
-fn told(about: &str, steps: &[String], done: usize, language: Language) -> String {
+fn plan_text(about: &str, steps: &[String], done: usize, language: Language) -> String {
     let opening = language.pick(format!("Here is a plan for: {about}"), format!("这是“{about}”的计划："));
     let tick = language.pick(" (done)", "（已完成）");
     let lines: String = steps

@@ -1,12 +1,12 @@
-//! Reads "plan my …" in its many forms and says what is to be planned.
+//! Recognises "plan my …" in many forms and finds its subject.
 //!
-//! A plan is asked for by an order or a wish that begins a sentence or clause; "the plan was good" and "I have a
-//! plan" talk about one.
+//! A plan is requested by an order or a wish at the start of a sentence or clause; "the plan was good" and "I have a plan"
+//! are statements.
 
 use super::super::{
-    frames,
-    said::{Said, Unit, first_sentence},
+    politeness,
     terms::{covered, ends_any, find_any, has_any, starts_any, trim_end, trim_start},
+    utterance::{Unit, Utterance, first_sentence},
 };
 
 const NOUNS: &str = "
@@ -22,17 +22,17 @@ const MAKE: &str = "
 const DETERMINERS: &str = "
     a, an, the, my, our, some, me, us, this, simple, short, quick, detailed, good, nice, little,
     rough, step by step, basic, solid, clear, proper, complete, full, up, out, concrete, small";
-/// Words that end the run of words before the noun: the noun belongs to something else.
+/// Words that separate the noun from the preceding words.
 const OTHER: &str = "for, to, of, about, in, on, with, that, is, was, and, or, from, by, as, if, not";
 const FOR: &str = "
     for, to, of, about, on, regarding, for how to, on how to, so that i can, so i can,
     that helps me, that covers, needed to, i need to, required to, to help me, for me to, for my,
     for us to, how to";
 
-pub(super) fn about(said: &Said) -> Option<String> {
-    for part in said.parts() {
+pub(super) fn about(utterance: &Utterance) -> Option<String> {
+    for part in utterance.parts() {
         let mut starts = vec![part];
-        // "I move next month and need a plan": a later half of the sentence may hold the request.
+        // "I move next month and need a plan": the request may be in the later part of the sentence.
         starts.extend(
             (1..part.len())
                 .filter(|at| matches!(part[at - 1].norm.as_str(), "and" | "so" | "but"))
@@ -42,18 +42,18 @@ pub(super) fn about(said: &Said) -> Option<String> {
             let found = english(units).or_else(|| chinese(units));
             if let Some(subject) = found {
                 let before = part.len() - units.len();
-                return Some(named(said, part, trim_end(&part[..before], "and, so, but"), &subject));
+                return Some(named(utterance, part, trim_end(&part[..before], "and, so, but"), &subject));
             }
         }
     }
     None
 }
 
-/// The subject in the person's words; an empty one is taken from what was said beside the request.
-fn named<'s>(said: &'s Said, part: &'s [Unit], before: &'s [Unit], subject: &[Unit]) -> String {
+/// The subject in the person's words; an empty one is taken from the clauses next to the request.
+fn named<'s>(utterance: &'s Utterance, part: &'s [Unit], before: &'s [Unit], subject: &[Unit]) -> String {
     let tidy = |units: &[Unit]| {
-        let units = trim_end(first_sentence(units), frames::ENGLISH_TRAIL);
-        let units = frames::trim_chinese_end(units);
+        let units = trim_end(first_sentence(units), politeness::ENGLISH_TRAIL);
+        let units = politeness::trim_chinese_end(units);
         let units = trim_start(
             units,
             "
@@ -67,19 +67,19 @@ fn named<'s>(said: &'s Said, part: &'s [Unit], before: &'s [Unit], subject: &[Un
         下我的, 下我们的, 在, 关于, 我要, 为, 给, 针对, 对, 好",
         );
         let units = trim_end(units, "的, 该, 这件事, 这个");
-        said.quote(units).to_owned()
+        utterance.quote(units).to_owned()
     };
     let own = tidy(subject);
     if !own.is_empty() {
         return own;
     }
-    let before = std::iter::once(before).chain(said.beside(part));
+    let before = std::iter::once(before).chain(utterance.nearby_clauses(part));
     before.map(tidy).find(|text| !text.is_empty()).unwrap_or_default()
 }
 
 fn english(units: &[Unit]) -> Option<Vec<Unit>> {
-    let framed = trim_start(units, frames::ENGLISH_LEAD);
-    let framed = trim_end(framed, frames::ENGLISH_TRAIL);
+    let framed = trim_start(units, politeness::ENGLISH_LEAD);
+    let framed = trim_end(framed, politeness::ENGLISH_TRAIL);
     let polite = framed.len() < units.len();
     ordered(framed, polite)
         .or_else(|| split_up(framed))
@@ -170,7 +170,7 @@ const VERBS: &str = "
     i, we, you, he, she, they, have, had, like, love, hate, read, buy, send, open, delete, show,
     see, find, what, cancel, change, explain, translate, summarize, thanks, no";
 
-/// Determiners, up to three words that say what kind, the noun, and perhaps "for X".
+/// Determiners, up to three words for the kind of plan, the noun, and optionally "for X".
 fn noun_phrase(units: &[Unit]) -> Option<Vec<Unit>> {
     let inner = trim_start(units, DETERMINERS);
     let definite = has_any(&units[..units.len() - inner.len()], "the, this");
@@ -199,17 +199,17 @@ const CHINESE_MAKE: &str = "
 const MEASURE: &str = "
     一, 个, 一个, 一份, 份, 一下, 一张, 张, 一套, 套, 些, 一些, 出, 下, 简单的, 简单, 详细的, 详细,
     具体的, 具体, 完整的, 合理的, 好, 一版, 版, 几个, 我的, 我";
-/// What follows the verb when an order has no polite opening.
+/// Words that follow the verb of an order without a polite opening.
 const MARKS: &str = "
     一下, 下, 我, 我们, 一次, 一个, 一场, 个, 这, 明天, 今天, 下周, 本周, 这周, 周末, 假期, 后天,
     下个月, 暑假, 寒假, 好";
-/// What shows that somebody talks about a plan.
+/// Words of a statement about a plan.
 const ABOUT_A_PLAN: &str =
     "是, 很, 不, 被, 已经, 赶不上, 取消, 失败, 生育, 经济, 了, 有变, 好了, 得, 有, 怎么样";
 
 fn chinese(units: &[Unit]) -> Option<Vec<Unit>> {
-    let units = frames::trim_chinese_end(units);
-    let framed = trim_start(units, frames::CHINESE_LEAD);
+    let units = politeness::trim_chinese_end(units);
+    let framed = trim_start(units, politeness::CHINESE_LEAD);
     let polite = framed.len() < units.len()
         && starts_any(units, "我们, 现在, 你, 我要")
             .is_none_or(|_| has_any(units, "帮, 请, 能, 可以, 替我, 一下"));
@@ -233,7 +233,7 @@ fn chinese_ordered(units: &[Unit], polite: bool) -> Option<Vec<Unit>> {
 /// 做一个X计划.
 fn chinese_made(units: &[Unit]) -> Option<Vec<Unit>> {
     let (lead, rest) = match find_any(units, "做, 制定, 制订, 列, 列出, 拟, 写, 定, 出") {
-        // 为X制定计划: what it is for may stand before the verb.
+        // 为X制定计划: the purpose may precede the verb.
         Some((at, _)) if starts_any(units, "为, 给, 针对, 对, 就, 关于").is_some() && at > 1 => {
             (&units[1..at], &units[at..])
         }
@@ -282,7 +282,7 @@ fn chinese_topic_first(units: &[Unit]) -> Option<Vec<Unit>> {
         帮我, 请帮我, 请你帮我, 麻烦帮我, 请, 替我, 给我, 能不能帮我, 能帮我, 可以帮我, 麻烦你帮我,
         你能帮我",
     )?;
-    let request = trim_start(&units[at + length..], frames::CHINESE_LEAD);
+    let request = trim_start(&units[at + length..], politeness::CHINESE_LEAD);
     let ordered = starts_any(request, CHINESE_PLAN)
         .is_some_and(|length| covered(&request[length..], &["一下, 下, 好, 个, 安排"]));
     let subject = chinese_made(request).or_else(|| ordered.then(Vec::new))?;

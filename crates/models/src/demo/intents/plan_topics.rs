@@ -1,15 +1,15 @@
-//! Steps for the subjects people plan most, and for any other. The first step is to note the goal: making the plan
-//! does that, so it may honestly be ticked off at once.
+//! Steps for common subjects, and general steps for all others. The first step is to note the goal, which is done as soon
+//! as the plan is made.
 
 use super::super::{
-    said::{Language, Said},
     terms::has_any,
+    utterance::{Language, Utterance},
 };
 
 /// Four or five concrete steps for a subject.
 pub(super) fn steps(subject: &str, language: Language) -> Vec<String> {
-    let said = Said::new(subject);
-    let topic = TOPICS.iter().find(|topic| has_any(said.all(), topic.words));
+    let utterance = Utterance::new(subject);
+    let topic = TOPICS.iter().find(|topic| has_any(utterance.all(), topic.words));
     let (english, chinese) = topic.map_or((GENERAL.0, GENERAL.1), |topic| (topic.english, topic.chinese));
     let goal = language.pick(format!("Note the goal: {subject}"), format!("明确目标：{subject}"));
     let rest = language.pick(english, chinese).iter().map(|step| (*step).to_owned());

@@ -1,10 +1,12 @@
-//! Thanks: a short answer, and only when nothing else was said.
+//! Thanks: a short answer, only if the message contains nothing else.
 
-use super::super::{intent::Intent, reply::Reply, said::Said, scene::Scene, terms::Closed};
+use super::super::{
+    context::DemoContext, intent::Intent, reply::Reply, terms::ClosedRule, utterance::Utterance,
+};
 
 pub(in super::super) const INTENT: Intent = Intent { name: "thanks", understand, answer, offer: |_, _| None };
 
-const ENGLISH: Closed = Closed {
+const ENGLISH: ClosedRule = ClosedRule {
     needs: &["
         thanks, thank you, thank, many thanks, cheers, appreciated, appreciate it, appreciate that,
         appreciate your, great job, good job, well done, nice work, nice job, good work, grateful,
@@ -20,7 +22,7 @@ const ENGLISH: Closed = Closed {
     never: "no thanks, thanks to",
 };
 
-const CHINESE: Closed = Closed {
+const CHINESE: ClosedRule = ClosedRule {
     needs: &["
         谢谢, 多谢, 感谢, 谢了, 谢啦, 谢过, 非常感谢, 辛苦, 辛苦了, 干得好, 做得好, 做得不错, 太棒了,
         真棒, 很棒, 帮大忙, 帮了大忙, 帮了我大忙, 3q, 你真好, 你最棒, 厉害, 太好了, 谢"],
@@ -32,17 +34,17 @@ const CHINESE: Closed = Closed {
     never: "不用谢, 不谢, 感谢信, 感谢节, 不厉害",
 };
 
-fn understand(said: &Said) -> Option<String> {
-    (ENGLISH.accepts(said.all()) || CHINESE.accepts(said.all())).then(String::new)
+fn understand(utterance: &Utterance) -> Option<String> {
+    (ENGLISH.accepts(utterance.all()) || CHINESE.accepts(utterance.all())).then(String::new)
 }
 
-fn answer(scene: &Scene, _about: &str) -> Reply {
+fn answer(context: &DemoContext, _about: &str) -> Reply {
     Reply::Say(
-        scene
+        context
             .language
             .pick(
-                "You are welcome. Even a demo model likes to hear that.",
-                "不客气。虽然我只是演示模型，也很高兴能帮上忙。",
+                "You are welcome. Ask \"what can you do?\" to see more.",
+                "不客气。想看更多，可以问我“你能做什么？”。",
             )
             .to_owned(),
     )

@@ -1,5 +1,5 @@
-//! What a server says when it refuses, made fit for a person: one short line without keys, links or control
-//! characters. The same rules serve HTTP errors and `error` objects in the middle of a stream.
+//! Turns a server's error into a [`ModelError`] whose message is one short line without keys, links or control
+//! characters. The same rules apply to HTTP errors and to `error` objects in a stream.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::model::ModelError;
 
-/// The longest explanation that is passed on, in characters.
+/// The longest message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// The status of an in-stream error that names none.
-const UNNAMED_FAILURE: u16 = 500;
+/// The status of an error in a stream that has none.
+const DEFAULT_STATUS: u16 = 500;
 
-/// What the `code` or `type` of an in-stream error means as a status.
-const WORDS: [(&str, u16); 11] = [
+/// The status for the `code` or `type` of an error in a stream.
+const STATUS_OF_CODE: [(&str, u16); 11] = [
     ("rate_limit", 429),
     ("authentication", 401),
     ("api_key", 401),
@@ -28,7 +28,7 @@ const WORDS: [(&str, u16); 11] = [
     ("timeout", 504),
 ];
 
-/// What an HTTP error means. `reason` stands in for a body without a sentence.
+/// Reads an HTTP error. `reason` is used if the body has no message.
 pub fn from_status(
     status: u16,
     body: &[u8],
@@ -46,7 +46,7 @@ pub fn from_status(
     let message = clean(said.unwrap_or(reason), key);
     match status {
         401 | 403 => ModelError::Unauthorized,
-        // An empty account is told with the status of a rate limit, but waiting does not fill it.
+        // An account without credit has the status of a rate limit, but waiting does not help.
         429 if names(&body, "insufficient_quota") => ModelError::Refused { status, message },
         429 => ModelError::RateLimited { retry_after },
         500.. => ModelError::Failed { status, message },
@@ -54,7 +54,7 @@ pub fn from_status(
     }
 }
 
-/// What an `error` object in a stream means. `error` is the object itself or its sentence.
+/// Reads an `error` in a stream: an object, or its message.
 pub fn in_stream(error: &Value, key: Option<&str>) -> ModelError {
     let text = |field| error.get(field).and_then(Value::as_str).unwrap_or_default();
     let number = |field| match error.get(field)? {
@@ -68,8 +68,8 @@ pub fn in_stream(error: &Value, key: Option<&str>) -> ModelError {
         .filter(|code| (400..600).contains(code));
     let words = [text("code"), text("type")];
     let says = |(part, _): &&(&str, u16)| words.iter().any(|word| word.contains(part));
-    let status =
-        status.unwrap_or_else(|| WORDS.iter().find(says).map_or(UNNAMED_FAILURE, |(_, status)| *status));
+    let status = status
+        .unwrap_or_else(|| STATUS_OF_CODE.iter().find(says).map_or(DEFAULT_STATUS, |(_, status)| *status));
     let message = error.as_str().or_else(|| error.get("message")?.as_str());
     let message = clean(message.unwrap_or("no explanation given"), key);
     match status {
@@ -97,7 +97,8 @@ fn names(body: &Value, code: &str) -> bool {
     [error.get("code"), error.get("type")].into_iter().flatten().any(|word| word.as_str() == Some(code))
 }
 
-/// One line of at most `MAX_MESSAGE_CHARS` characters in which nothing looks like a key or a link.
+/// Shortens a text to one line of at most `MAX_MESSAGE_CHARS` characters and hides everything that looks like a key or a
+/// link.
 pub fn clean(text: &str, key: Option<&str>) -> String {
     let hidden;
     let text = match key {
@@ -151,7 +152,7 @@ fn looks_like_key(run: &str) -> bool {
     unbroken || (run.len() >= 8 && PREFIXES.iter().any(|prefix| run.starts_with(prefix)))
 }
 
-/// Marks that would make the rest of a line read backwards.
+/// Whether the character changes the reading direction of the rest of the line.
 fn changes_direction(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,60 +1,63 @@
-//! The body of a call: what the wire format writes, with the model's own settings laid over it.
+//! Writes the body of a request: the wire format's JSON, merged with the model's own settings.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    offered::Offered,
+    prepared::PreparedMessages,
     settings::{ModelSettings, PromptCache, ReasoningReplay, WireFormat},
+    tool_cache::ToolCache,
 };
 use crate::{
     anthropic,
-    attached::{Reads, readable},
+    attached::{FileSupport, readable},
     gemini,
-    model::{ModelMessage, ModelRequest, Written},
+    model::{ModelMessage, ModelRequest},
     openai, openai_responses,
     params::{self, Params},
 };
 
-/// What the writers of all wire formats need to know about the model.
+/// A history of this many messages takes milliseconds to serialise.
+pub const LONG_HISTORY: usize = 512;
+
+/// Writes the requests of one model.
 #[derive(Debug)]
-pub struct Writing {
+pub struct RequestWriter {
     pub model: String,
     pub max_output_tokens: Option<u32>,
     pub prompt_cache: PromptCache,
     pub reasoning_replay: ReasoningReplay,
-    pub offered: Offered,
-    pub reads: Reads,
+    pub tool_cache: ToolCache,
+    pub prepared: PreparedMessages,
+    pub file_support: FileSupport,
     extra: Map<String, Value>,
     params: Params,
 }
 
-impl Writing {
+impl RequestWriter {
     pub fn new(settings: ModelSettings) -> Self {
         Self {
             model: settings.model,
             max_output_tokens: settings.max_output_tokens,
             prompt_cache: settings.prompt_cache,
             reasoning_replay: settings.reasoning_replay,
-            offered: Offered::default(),
-            reads: settings.reads,
+            tool_cache: ToolCache::default(),
+            prepared: PreparedMessages::default(),
+            file_support: settings.file_support,
             extra: settings.body,
             params: settings.params,
         }
     }
 
-    /// Whether the settings lay this field over the body.
+    /// Whether the settings add this field to the body.
     pub fn has_extra(&self, field: &str) -> bool {
         self.extra.contains_key(field)
     }
 
     pub fn body(&self, format: WireFormat, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
-        let readable = readable(&request.messages, self.reads).map(|messages| ModelRequest {
-            messages,
-            written: None,
-            ..request.clone()
-        });
+        let readable = readable(&request.messages, self.file_support)
+            .map(|messages| ModelRequest { messages, ..request.clone() });
         let request = readable.as_ref().unwrap_or(request);
         let body = match format {
             WireFormat::OpenAi => openai::request::body(self, request),
@@ -71,20 +74,29 @@ impl Writing {
         overlay(&body, &params::fields(format, &chosen, self.max_output_tokens))
     }
 
-    /// The first messages of a body, where they are the same whatever follows.
-    pub fn ahead(&self, format: WireFormat, messages: &[Arc<ModelMessage>]) -> Option<Written> {
-        match (format, self.prompt_cache) {
-            (WireFormat::OpenAi, PromptCache::Marks) => None,
-            (WireFormat::OpenAi, _) => {
-                let text = openai::request::beginning(messages, self.reasoning_replay).ok()?;
-                Some(Written { messages: messages.to_vec(), by: (format, self.reasoning_replay), text })
-            }
-            (WireFormat::OpenAiResponses | WireFormat::Anthropic | WireFormat::Google, _) => None,
+    /// Whether a body starts with its messages in a form that does not depend on what follows them.
+    pub fn can_prepare(&self, format: WireFormat) -> bool {
+        match format {
+            WireFormat::OpenAi => self.prompt_cache != PromptCache::Marks,
+            WireFormat::OpenAiResponses | WireFormat::Anthropic | WireFormat::Google => false,
         }
+    }
+
+    /// Serialises messages for a later request that starts with them. Only where [`Self::can_prepare`] says so.
+    pub fn prepare(&self, messages: &[Arc<ModelMessage>]) {
+        if let Ok(text) = openai::request::prefix(messages, self.reasoning_replay) {
+            self.prepared.insert(messages, text);
+        }
+    }
+
+    /// Whether serialising the request takes milliseconds.
+    pub fn is_slow(&self, request: &ModelRequest) -> bool {
+        request.messages.len() >= LONG_HISTORY + self.prepared.count(&request.messages)
     }
 }
 
-/// Fields of the same name are merged where both are objects, else replaced; the long rest is copied as it stands.
+/// Merges `extra` into a body. Fields of the same name are merged if both are objects and replaced otherwise; all other
+/// fields are copied without parsing them.
 fn overlay(body: &[u8], extra: &Map<String, Value>) -> Result<Vec<u8>, serde_json::Error> {
     let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(body)?;
     for (name, over) in extra {

@@ -1,5 +1,5 @@
-//! `reasoning_details`: thoughts as OpenRouter tells them, with signatures and sealed pieces, in deltas. They are put
-//! together here and go back unchanged in later calls.
+//! Assembles `reasoning_details`: reasoning with signatures and encrypted parts, which OpenRouter streams in deltas. They
+//! are sent back unchanged in later requests.
 
 use protocol::ProviderMetadata;
 use serde_json::{Map, Value};
@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 pub const PROVIDER: &str = "openrouter";
 pub const FIELD: &str = "reasoning_details";
 
-/// What is kept of one stretch of reasoning; beyond that the thoughts are not worth sending back.
+/// The most details of one reasoning segment; a larger one is not sent back.
 const MAX_DETAILS: usize = 256;
 const MAX_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Default)]
-pub struct Thoughts {
+pub struct ReasoningDetails {
     details: Vec<Map<String, Value>>,
     bytes: usize,
 }
 
-impl Thoughts {
+impl ReasoningDetails {
     pub fn take(&mut self, details: Value) {
         let Value::Array(details) = details else { return };
         for detail in details {
@@ -34,7 +34,7 @@ impl Thoughts {
         }
     }
 
-    /// What was collected since the last time, to be sent back with the reasoning.
+    /// Returns the details collected since the last call.
     pub fn finish(&mut self) -> Option<ProviderMetadata> {
         if self.details.is_empty() {
             return None;
@@ -49,12 +49,12 @@ impl Thoughts {
     }
 }
 
-/// Pieces of one detail have the same kind and the same index.
+/// Whether `next` is a delta of the same detail: same type and index.
 fn continues(last: &Map<String, Value>, next: &Map<String, Value>) -> bool {
     last.get("type") == next.get("type") && last.get("index") == next.get("index")
 }
 
-/// Texts grow, everything else is replaced by what is there.
+/// Appends texts and replaces all other fields.
 fn extend(last: &mut Map<String, Value>, next: Map<String, Value>) {
     for (name, value) in next {
         match (last.get_mut(&name), value) {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn pieces_of_a_thought_grow_together_and_the_signature_is_kept() {
-        let mut thoughts = Thoughts::default();
+        let mut thoughts = ReasoningDetails::default();
         assert_eq!(thoughts.finish(), None);
         thoughts.take(json!([{ "type": "reasoning.text", "index": 0, "text": "a" }]));
         thoughts.take(json!([{ "type": "reasoning.text", "index": 0, "text": "b", "signature": null }]));
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn thoughts_without_end_are_not_kept() {
-        let mut thoughts = Thoughts::default();
+        let mut thoughts = ReasoningDetails::default();
         for index in 0..=MAX_DETAILS {
             thoughts.take(json!([{ "type": "reasoning.text", "index": index, "text": "a" }]));
         }

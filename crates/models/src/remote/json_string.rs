@@ -1,6 +1,6 @@
-//! A text as a JSON string, byte for byte as serde writes it, many bytes at a time: a long chat is megabytes of it.
+//! Writes a text as a JSON string, with the same bytes as serde but faster: a long chat is megabytes of text.
 
-/// So many bytes are looked at together. Most have nothing in them that must be escaped.
+/// The bytes that are checked together. Most blocks contain nothing that must be escaped.
 const BLOCK: usize = 64;
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
@@ -9,7 +9,7 @@ pub fn write(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + 2);
     out.push(b'"');
     for block in text.as_bytes().chunks(BLOCK) {
-        // Without a way out of the loop it is done many bytes at a time.
+        // Without an early exit the compiler vectorises the check.
         if block.iter().fold(true, |plain, byte| plain & is_plain(*byte)) {
             out.extend_from_slice(block);
         } else {

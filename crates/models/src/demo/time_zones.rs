@@ -1,23 +1,29 @@
-//! Places people name when they ask for the time, and the IANA time zone of each.
+//! Places in requests for the time, and their IANA time zones.
+
+use std::ops::Range;
 
 use super::{
-    said::{Said, Unit},
     terms::starts_any,
+    utterance::{Unit, Utterance},
 };
 
-/// A time zone that was named, and the words that named it.
+/// A time zone in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct NamedZone {
+    /// The words that name the place.
     pub(super) name: String,
     pub(super) zone: String,
+    /// The units of the name.
+    pub(super) units: Range<usize>,
 }
 
-/// The first place among `units`, as (first unit, units taken, place).
-pub(super) fn find(said: &Said, units: &[Unit]) -> Option<(usize, usize, Place)> {
+/// The first place among `units`.
+pub(super) fn find(utterance: &Utterance, units: &[Unit]) -> Option<NamedZone> {
     (0..units.len()).find_map(|start| {
         let rest = &units[start..];
-        let (length, zone) = named(rest).or_else(|| Some((1, written_out(said, rest)?)))?;
-        Some((start, length, Place { name: said.quote(&rest[..length]).to_owned(), zone }))
+        let (length, zone) = named(rest).or_else(|| Some((1, iana_name(utterance, rest)?)))?;
+        let name = utterance.quote(&rest[..length]).to_owned();
+        Some(NamedZone { name, zone, units: start..start + length })
     })
 }
 
@@ -27,9 +33,9 @@ fn named(units: &[Unit]) -> Option<(usize, String)> {
     found.max_by_key(|(length, _)| *length).map(|(length, zone)| (length, zone.to_owned()))
 }
 
-/// An IANA name such as `Asia/Tokyo` as the person wrote it, capitals mended.
-fn written_out(said: &Said, units: &[Unit]) -> Option<String> {
-    let word = said.quote(units.first().map(std::slice::from_ref)?);
+/// An IANA name such as `Asia/Tokyo`, with its capitals corrected.
+fn iana_name(utterance: &Utterance, units: &[Unit]) -> Option<String> {
+    let word = utterance.quote(units.first().map(std::slice::from_ref)?);
     let (area, city) = word.split_once('/')?;
     let areas = [
         "Africa",
@@ -175,8 +181,8 @@ mod tests {
     use super::*;
 
     fn zone(text: &str) -> Option<String> {
-        let said = Said::new(text);
-        find(&said, said.all()).map(|(_, _, place)| place.zone)
+        let utterance = Utterance::new(text);
+        find(&utterance, utterance.all()).map(|place| place.zone)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is repaired, what is not, and that no text at all can break the parser.
+//! What is repaired, what is not, and that no text breaks the parser.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -99,7 +99,7 @@ fn nothing_is_guessed_where_content_could_be_lost() {
 
 #[test]
 fn size_and_depth_are_bounded() {
-    let long = format!(r#"{{"text": "{}"}}"#, "x".repeat(LONGEST));
+    let long = format!(r#"{{"text": "{}"}}"#, "x".repeat(MAX_BYTES));
     assert!(parse_arguments(&long).unwrap_err().contains("at most 1048576"));
 
     let nested =
@@ -116,7 +116,7 @@ fn size_and_depth_are_bounded() {
 #[test]
 fn long_hostile_text_is_refused_quickly() {
     for unit in ["{", "[", "\"", "'", "{\"", "}{", "\\", "{'a':", "“", "```"] {
-        let hostile = unit.repeat(LONGEST / unit.len());
+        let hostile = unit.repeat(MAX_BYTES / unit.len());
         assert!(parse_arguments(&hostile).is_err(), "{unit}");
     }
 }
@@ -143,7 +143,7 @@ fn json_object() -> impl Strategy<Value = Value> {
         .prop_map(|fields| Value::Object(fields.into_iter().collect()))
 }
 
-/// The same value as a careless writer puts it: Python words, trailing commas.
+/// The same value in almost-JSON: Python words, trailing commas.
 fn careless(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),

@@ -1,7 +1,7 @@
-//! The pieces of a streamed body in, [`ModelEvent`]s out: the decoder, the reader of the wire format and the bounds
-//! together. Pure, no I/O.
+//! Decodes a streamed body into [`ModelEvent`]s, with the SSE decoder, the reader of the wire format and the bounds.
+//! Pure, no I/O.
 //!
-//! How the body was cut into pieces makes no difference to the events.
+//! How the body is cut into chunks makes no difference to the events.
 
 use std::collections::VecDeque;
 
@@ -16,53 +16,53 @@ use crate::{
     sse_decode::{EventTooLarge, SseDecoder},
 };
 
-pub struct Feed {
-    decoder: SseDecoder,
+pub struct AnswerDecoder {
+    sse: SseDecoder,
     reader: Box<dyn AnswerReader>,
     bounds: Bounds,
 }
 
-/// What a step of the feed came to.
+/// The result of [`AnswerDecoder::step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Decoded {
     /// There are new events.
-    Spoke,
-    /// The next piece of the body is needed.
-    Dry,
-    /// The end was told.
+    Events,
+    /// The next chunk of the body is needed.
+    NeedsInput,
+    /// The answer is complete.
     Done,
 }
 
-impl Feed {
+impl AnswerDecoder {
     pub fn new(reader: Box<dyn AnswerReader>) -> Self {
-        Self { decoder: SseDecoder::default(), reader, bounds: Bounds::default() }
+        Self { sse: SseDecoder::default(), reader, bounds: Bounds::default() }
     }
 
-    /// Takes the next piece of the body, once [`Self::step`] is dry.
+    /// Adds the next chunk of the body, after [`Self::step`] has returned [`Decoded::NeedsInput`].
     pub fn push(&mut self, chunk: Bytes) {
-        self.decoder.push(chunk);
+        self.sse.push(chunk);
     }
 
-    /// Reads on in what has arrived, as far as the next events. `events` is empty when it is called.
-    pub fn step(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<Step, ModelError> {
+    /// Decodes up to the next events. `events` must be empty.
+    pub fn step(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<Decoded, ModelError> {
         let too_large = |error: EventTooLarge| ModelError::Garbage(error.to_string());
-        while let Some(data) = self.decoder.next_event().map_err(too_large)? {
+        while let Some(data) = self.sse.next_event().map_err(too_large)? {
             let progress = self.reader.event(data, events)?;
             self.bounds.admit(events)?;
             if progress == Progress::Done {
                 self.reader.end(Progress::Done, events)?;
-                return Ok(Step::Done);
+                return Ok(Decoded::Done);
             }
             if !events.is_empty() {
-                return Ok(Step::Spoke);
+                return Ok(Decoded::Events);
             }
         }
-        Ok(Step::Dry)
+        Ok(Decoded::NeedsInput)
     }
 
-    /// The body is over. Its last event may lack the blank line, or be torn; then what was said before counts.
+    /// Ends the body. The last event may lack its blank line; an incomplete one is ignored.
     pub fn end(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
-        let progress = match self.decoder.last_event().map(|data| self.reader.event(data, events)) {
+        let progress = match self.sse.last_event().map(|data| self.reader.event(data, events)) {
             Some(Ok(progress)) => progress,
             Some(Err(ModelError::Garbage(_))) | None => Progress::More,
             Some(Err(error)) => return Err(error),
@@ -71,7 +71,7 @@ impl Feed {
         self.reader.end(progress, events)
     }
 
-    /// The whole answer of a server that does not stream.
+    /// Decodes the whole answer of a server that does not stream.
     pub fn whole(&mut self, body: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         self.reader.whole(body, events)?;
         self.bounds.admit(events)?;

@@ -1,4 +1,4 @@
-//! What fits is left alone, what is mended reads back as the same, and nothing is made up. The calls of
+//! Valid arguments are not changed, coerced ones keep their meaning, and nothing is invented. The calls of
 //! `docs/tool-call-repair.md` go through the whole server elsewhere.
 
 use proptest::prelude::*;
@@ -26,14 +26,14 @@ fn schema() -> Value {
 #[test]
 fn two_fields_that_could_mean_the_same_are_left_as_they_are() {
     let both = json!({ "max_words": 1, "MaxWords": 2, "text": "x" });
-    assert_eq!(mend(&schema(), both.clone()), both);
+    assert_eq!(coerce(&schema(), both.clone()), both);
     let taken = json!({ "text": "x", "Text": "y" });
-    assert_eq!(mend(&schema(), taken.clone()), taken);
+    assert_eq!(coerce(&schema(), taken.clone()), taken);
 }
 
 #[test]
 fn numbers_are_read_only_where_nothing_is_lost() {
-    let of = |value: Value| mend(&schema(), json!({ "text": "x", "maxWords": value }))["maxWords"].clone();
+    let of = |value: Value| coerce(&schema(), json!({ "text": "x", "maxWords": value }))["maxWords"].clone();
     assert_eq!(of(json!(" 12 ")), json!(12));
     assert_eq!(of(json!(-3.0)), json!(-3));
     for kept in
@@ -41,7 +41,7 @@ fn numbers_are_read_only_where_nothing_is_lost() {
     {
         assert_eq!(of(kept.clone()), kept);
     }
-    let ratio = |value: Value| mend(&schema(), json!({ "text": "x", "ratio": value }))["ratio"].clone();
+    let ratio = |value: Value| coerce(&schema(), json!({ "text": "x", "ratio": value }))["ratio"].clone();
     assert_eq!(ratio(json!("0.5")), json!(0.5));
     assert_eq!(ratio(json!("NaN")), json!("NaN"));
 }
@@ -49,23 +49,23 @@ fn numbers_are_read_only_where_nothing_is_lost() {
 #[test]
 fn a_wrapper_is_taken_off_only_when_nothing_else_stands_beside_it() {
     let inner = json!({ "text": "x" });
-    assert_eq!(mend(&schema(), json!({ "parameters": "{\"text\": \"x\"}" })), inner);
+    assert_eq!(coerce(&schema(), json!({ "parameters": "{\"text\": \"x\"}" })), inner);
     let beside = json!({ "arguments": { "text": "x" }, "urgent": true });
-    assert_eq!(mend(&schema(), beside.clone()), beside);
+    assert_eq!(coerce(&schema(), beside.clone()), beside);
     let own =
         json!({ "type": "object", "properties": { "input": { "type": "object" } }, "required": ["input"] });
     let field = json!({ "input": { "a": 1 } });
-    assert_eq!(mend(&own, field.clone()), field, "here it is a field");
+    assert_eq!(coerce(&own, field.clone()), field, "here it is a field");
 }
 
 #[test]
 fn words_are_taken_only_where_one_text_is_asked_for() {
-    assert_eq!(words(&schema(), "buy milk"), Some(json!({ "text": "buy milk" })));
+    assert_eq!(from_plain_text(&schema(), "buy milk"), Some(json!({ "text": "buy milk" })));
     for no in ["text: buy milk", "text = x", "{\"text\": \"x", "say \"x\"", "[1]", &"x".repeat(5_000)] {
-        assert_eq!(words(&schema(), no), None, "{no}");
+        assert_eq!(from_plain_text(&schema(), no), None, "{no}");
     }
     let two = json!({ "type": "object", "properties": { "a": { "type": "string" }, "b": { "type": "string" } }, "required": ["a", "b"] });
-    assert_eq!(words(&two, "buy milk"), None);
+    assert_eq!(from_plain_text(&two, "buy milk"), None);
 }
 
 fn fitting() -> impl Strategy<Value = Value> {
@@ -111,15 +111,15 @@ proptest! {
 
     #[test]
     fn what_fits_is_never_changed(value in fitting()) {
-        prop_assert_eq!(mend(&schema(), value.clone()), value);
+        prop_assert_eq!(coerce(&schema(), value.clone()), value);
     }
 
     #[test]
     fn a_required_field_is_never_made_up(value in anything()) {
         let said = value.to_string().to_lowercase();
-        let mended = mend(&schema(), value.clone());
-        if mended.get("text").is_some() && !value.is_string() {
-            prop_assert!(said.contains("text"), "{} became {}", value, mended);
+        let coerced = coerce(&schema(), value.clone());
+        if coerced.get("text").is_some() && !value.is_string() {
+            prop_assert!(said.contains("text"), "{} became {}", value, coerced);
         }
     }
 }

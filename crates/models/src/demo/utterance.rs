@@ -1,6 +1,6 @@
-//! What the person said, cut into units that rules can compare: an English word, a number, or one Chinese character.
+//! The text of the person, split into units that rules can compare: an English word, a number, or one Chinese character.
 //!
-//! Every unit remembers where it stands in the original text, so that a subject is quoted as it was written.
+//! Every unit has its position in the original text, so that a subject is quoted as it was written.
 
 use super::spelling;
 
@@ -25,7 +25,7 @@ pub(super) struct Unit {
     pub(super) norm: String,
     start: usize,
     end: usize,
-    /// What stands between this unit and the next.
+    /// The punctuation between this unit and the next.
     pause: Pause,
 }
 
@@ -36,13 +36,13 @@ enum Pause {
     Sentence,
 }
 
-pub(super) struct Said {
+pub(super) struct Utterance {
     text: String,
     units: Vec<Unit>,
 }
 
-impl Said {
-    /// Looks at the beginning only: a request the rules know is short, and a message may be megabytes.
+impl Utterance {
+    /// Reads only the beginning: the requests that the rules know are short, and a message may be megabytes.
     pub(super) fn new(text: &str) -> Self {
         const LONGEST: usize = 2_000;
         let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(at, _)| at);
@@ -58,7 +58,7 @@ impl Said {
         self.units.is_empty()
     }
 
-    /// Chinese when it has more Chinese characters than words of another script.
+    /// Chinese if at least half of the units are Chinese characters.
     pub(super) fn language(&self) -> Language {
         let chinese = self.units.iter().filter(|unit| unit.norm.chars().all(is_han)).count();
         let kana = self.text.chars().any(|c| ('\u{3040}'..='\u{30ff}').contains(&c));
@@ -69,7 +69,7 @@ impl Said {
         }
     }
 
-    /// The whole, then each sentence, then each clause: what a rule tries in turn.
+    /// The whole text, then each sentence, then each clause, in the order in which rules try them.
     pub(super) fn parts(&self) -> Vec<&[Unit]> {
         let mut parts = vec![self.all()];
         for least in [Pause::Sentence, Pause::Clause] {
@@ -89,8 +89,8 @@ impl Said {
         }
     }
 
-    /// The clauses around `part`, which is one of [`Said::parts`]: those before it from the nearest, then those after.
-    pub(super) fn beside(&self, part: &[Unit]) -> Vec<&[Unit]> {
+    /// The clauses around `part`, which is one of [`Utterance::parts`]: those before it from the nearest, then those after.
+    pub(super) fn nearby_clauses(&self, part: &[Unit]) -> Vec<&[Unit]> {
         let (Some(first), Some(last)) = (part.first(), part.last()) else { return Vec::new() };
         let clauses: Vec<&[Unit]> = self.units.split_inclusive(|unit| unit.pause >= Pause::Clause).collect();
         let before =
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     fn norms(text: &str) -> Vec<String> {
-        Said::new(text).all().iter().map(|unit| unit.norm.clone()).collect()
+        Utterance::new(text).all().iter().map(|unit| unit.norm.clone()).collect()
     }
 
     #[test]
@@ -214,16 +214,16 @@ mod tests {
 
     #[test]
     fn the_language_is_that_of_most_of_the_message() {
-        assert_eq!(Said::new("what does 你好 mean").language(), Language::English);
-        assert_eq!(Said::new("用 OpenAI 的 API key").language(), Language::English);
-        assert_eq!(Said::new("怎么用 OpenAI 的 API key 连接模型").language(), Language::Chinese);
-        assert_eq!(Said::new("何時ですか").language(), Language::English);
-        assert_eq!(Said::new("").language(), Language::English);
+        assert_eq!(Utterance::new("what does 你好 mean").language(), Language::English);
+        assert_eq!(Utterance::new("用 OpenAI 的 API key").language(), Language::English);
+        assert_eq!(Utterance::new("怎么用 OpenAI 的 API key 连接模型").language(), Language::Chinese);
+        assert_eq!(Utterance::new("何時ですか").language(), Language::English);
+        assert_eq!(Utterance::new("").language(), Language::English);
     }
 
     #[test]
     fn quotes_keep_the_original_spelling() {
-        let said = Said::new("Plan my trip to São Paulo!");
-        assert_eq!(said.quote(&said.all()[2..]), "trip to São Paulo");
+        let utterance = Utterance::new("Plan my trip to São Paulo!");
+        assert_eq!(utterance.quote(&utterance.all()[2..]), "trip to São Paulo");
     }
 }

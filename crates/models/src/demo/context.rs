@@ -1,5 +1,5 @@
-//! What an answer may look at: the newest request, the tools on offer, and what was called since. All of it comes
-//! from the request's messages; the demo model remembers nothing between calls.
+//! What an answer depends on: the newest user message, the tools, and the calls since. All of it comes from the
+//! request; the demo model keeps no state between calls.
 
 use std::sync::Arc;
 
@@ -7,31 +7,32 @@ use protocol::{ToolCall, ToolSpec};
 
 use super::{
     outcome::Outcome,
-    said::{Language, Said},
+    utterance::{Language, Utterance},
 };
 use crate::model::{AssistantContent, ModelMessage, ModelRequest, UserContent};
 
-pub(super) struct Scene {
-    pub(super) said: Said,
+pub(super) struct DemoContext {
+    pub(super) utterance: Utterance,
     /// The language to answer in.
     pub(super) language: Language,
     pub(super) tools: Arc<[ToolSpec]>,
     /// How the calls since the newest user message ended, in order.
     pub(super) calls: Vec<Outcome>,
     pub(super) has_files: bool,
-    /// An id that no call of the conversation has.
+    /// A call id that is not used in the conversation.
     pub(super) next_call: String,
 }
 
-impl Scene {
+impl DemoContext {
     pub(super) fn of(request: &ModelRequest) -> Self {
         let messages = &request.messages;
         let newest = messages.iter().rposition(|message| matches!(**message, ModelMessage::User { .. }));
-        let (said, has_files) = newest.map_or((Said::new(""), false), |place| spoken(&messages[place]));
+        let (utterance, has_files) =
+            newest.map_or((Utterance::new(""), false), |place| spoken(&messages[place]));
         let since = newest.map_or(&messages[..], |place| &messages[place + 1..]);
         Self {
-            language: if said.is_empty() { earlier_language(messages) } else { said.language() },
-            said,
+            language: if utterance.is_empty() { earlier_language(messages) } else { utterance.language() },
+            utterance,
             tools: Arc::clone(&request.tools),
             calls: calls_of(since).map(|call| outcome_of(since, call)).collect(),
             has_files,
@@ -39,14 +40,14 @@ impl Scene {
         }
     }
 
-    /// How the newest of the calls ended, if there was one.
+    /// The outcome of the newest call, if there was one.
     pub(super) fn newest_outcome(&self) -> Option<&Outcome> {
         self.calls.last()
     }
 }
 
-fn spoken(message: &ModelMessage) -> (Said, bool) {
-    let ModelMessage::User { content } = message else { return (Said::new(""), false) };
+fn spoken(message: &ModelMessage) -> (Utterance, bool) {
+    let ModelMessage::User { content } = message else { return (Utterance::new(""), false) };
     let texts: Vec<&str> = content
         .iter()
         .filter_map(|part| match part {
@@ -55,12 +56,13 @@ fn spoken(message: &ModelMessage) -> (Said, bool) {
         })
         .collect();
     let is_file = |part: &UserContent| matches!(part, UserContent::File { .. } | UserContent::Attached(_));
-    (Said::new(&texts.join("\n")), content.iter().any(is_file))
+    (Utterance::new(&texts.join("\n")), content.iter().any(is_file))
 }
 
 fn earlier_language(messages: &[Arc<ModelMessage>]) -> Language {
-    let spoken = messages.iter().rev().map(|message| spoken(message).0).find(|said| !said.is_empty());
-    spoken.map_or(Language::English, |said| said.language())
+    let spoken =
+        messages.iter().rev().map(|message| spoken(message).0).find(|utterance| !utterance.is_empty());
+    spoken.map_or(Language::English, |utterance| utterance.language())
 }
 
 fn calls_of(messages: &[Arc<ModelMessage>]) -> impl Iterator<Item = &ToolCall> {

@@ -1,20 +1,20 @@
-//! Arguments of the wrong shape whose meaning is plain, put into the shape the schema asks for. Host tools only:
-//! contract tools are exact.
+//! Coerces arguments into a tool's schema where their meaning is clear. Only for host tools: arguments of contract tools
+//! must be exact.
 //!
-//! Nothing is invented and nothing is lost: a value is moved, renamed or written in the kind that was asked for, and
-//! only where it reads back as the same. What cannot be mended stays as it is, and the check names the field.
+//! Nothing is invented and nothing is lost: a value is moved, renamed or converted to the type of the schema, and only
+//! if the conversion is exact. Other values are not changed, and the check of the input names the field.
 
 use serde_json::{Map, Number, Value};
 
 use crate::schema::{self, ACTION_NAME};
 
-/// What some models put around the arguments.
+/// Fields in which some models wrap the arguments.
 const WRAPPERS: [&str; 5] = ["arguments", "parameters", "args", "input", "params"];
-/// What may stand beside a wrapper.
+/// Fields that may accompany a wrapper.
 const LABELS: [&str; 5] = ["name", "tool", "tool_name", "type", "id"];
-const LONGEST_WORDS: usize = 4_000;
+const MAX_PLAIN_TEXT: usize = 4_000;
 
-pub(crate) fn mend(schema: &Value, value: Value) -> Value {
+pub(crate) fn coerce(schema: &Value, value: Value) -> Value {
     if schema["type"] != "object" {
         return value;
     }
@@ -29,18 +29,18 @@ pub(crate) fn mend(schema: &Value, value: Value) -> Value {
     fit(schema, unwrap(schema, value))
 }
 
-/// Words that are no JSON at all, for a tool that asks for one text.
-pub(crate) fn words(schema: &Value, raw: &str) -> Option<Value> {
+/// Reads a text that is not JSON, for a tool with one required text field.
+pub(crate) fn from_plain_text(schema: &Value, raw: &str) -> Option<Value> {
     let field = text_field(schema)?;
     let is_assignment = || {
         let name = raw.split([':', '=']).next().unwrap_or_default().trim();
         name.len() < raw.len() && schema["properties"].get(name).is_some()
     };
     let is_plain = !raw.contains(['{', '}', '[', ']', '"', '`', '<']);
-    (raw.len() <= LONGEST_WORDS && is_plain && !is_assignment()).then(|| object(field, raw.to_owned()))
+    (raw.len() <= MAX_PLAIN_TEXT && is_plain && !is_assignment()).then(|| object(field, raw.to_owned()))
 }
 
-/// The one required field, if it is a text: a bare text can only be meant for it.
+/// The only required field, if it is a text.
 fn text_field(schema: &Value) -> Option<String> {
     let required = schema::required(schema.as_object()?);
     let mut asked = required.into_iter().filter(|name| name != ACTION_NAME);
@@ -52,7 +52,7 @@ fn object(field: String, text: String) -> Value {
     Value::Object(Map::from_iter([(field, Value::String(text))]))
 }
 
-/// `{"arguments": {…}}`, also with the tool's name beside it.
+/// Unwraps `{"arguments": {…}}`, which may also contain the tool's name.
 fn unwrap(schema: &Value, value: Value) -> Value {
     let Value::Object(mut fields) = value else { return value };
     let known = |name: &str| schema["properties"].get(name).is_some();
@@ -69,7 +69,7 @@ fn unwrap(schema: &Value, value: Value) -> Value {
     wrapped.unwrap_or(Value::Object(fields))
 }
 
-/// The value in the kind that the schema asks for. Values are at most 64 levels deep, so is the recursion.
+/// Converts a value to the type of the schema. Values have at most 64 levels, so the recursion is bounded.
 fn fit(schema: &Value, value: Value) -> Value {
     match (schema["type"].as_str(), value) {
         (Some("object"), Value::Object(fields)) => Value::Object(fit_fields(schema, fields)),
@@ -103,7 +103,7 @@ fn fit(schema: &Value, value: Value) -> Value {
     }
 }
 
-/// Fields in other spellings get their own name back, where it is free and only one could be meant.
+/// Renames misspelt fields if only one field can be meant and its name is not used.
 fn fit_fields(schema: &Value, fields: Map<String, Value>) -> Map<String, Value> {
     let Some(known) = schema["properties"].as_object() else { return fields };
     let mut fitted = Map::new();
@@ -129,7 +129,7 @@ fn letters(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// One of the words the schema lists, in its own spelling.
+/// Corrects the spelling of an enumeration's value.
 fn spelled(schema: &Value, text: String) -> String {
     let Some(words) = schema["enum"].as_array() else { return text };
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -152,7 +152,7 @@ fn decimal(text: &str) -> Option<Number> {
     whole(text).or_else(|| Number::from_f64(text.trim().parse().ok()?))
 }
 
-/// `3.0` is a whole number that was written carelessly; `3.5` is not.
+/// Converts a number without a fraction to an integer: `3.0`, but not `3.5`.
 fn without_fraction(number: Number) -> Number {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {
@@ -164,5 +164,5 @@ fn without_fraction(number: Number) -> Number {
 }
 
 #[cfg(test)]
-#[path = "mend_tests.rs"]
+#[path = "input_coercion_tests.rs"]
 mod tests;

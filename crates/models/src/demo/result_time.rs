@@ -1,19 +1,19 @@
-//! Finds a moment in the result of a tool by the shape of its values, not by the names of its fields, and words it.
+//! Finds a time in the result of a tool by the form of its values, not by the names of its fields, and puts it into words.
 
 use jiff::{Timestamp, Zoned, civil, fmt::temporal::DateTimeParser, tz::TimeZone};
 use serde_json::Value;
 
-use super::said::Language;
+use super::utterance::Language;
 
-/// A moment as the result stated it.
+/// A time as the result contains it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Moment {
-    told: Told,
+pub(super) struct ResultTime {
+    value: TimeValue,
     zone: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Told {
+enum TimeValue {
     /// Wall-clock time.
     Civil(civil::DateTime),
     /// Only the instant is known.
@@ -22,8 +22,8 @@ enum Told {
     Words(String),
 }
 
-/// The moment in `result`; in the zone asked for where the result and the machine's zone table allow it.
-pub(super) fn find(result: &Value, wanted: Option<&str>) -> Option<Moment> {
+/// The time in `result`; in the `wanted` zone if the result and the machine's zone table allow it.
+pub(super) fn find(result: &Value, wanted: Option<&str>) -> Option<ResultTime> {
     let mut leaves = Vec::new();
     collect(result, &mut leaves);
     let texts: Vec<&str> = leaves.iter().filter_map(|leaf| leaf.as_str()).map(str::trim).collect();
@@ -38,35 +38,37 @@ pub(super) fn find(result: &Value, wanted: Option<&str>) -> Option<Moment> {
     if let (Some(instant), Some(name)) = (instant, target)
         && let Ok(zone) = TimeZone::get(name)
     {
-        return Some(Moment {
-            told: Told::Civil(instant.to_zoned(zone).datetime()),
+        return Some(ResultTime {
+            value: TimeValue::Civil(instant.to_zoned(zone).datetime()),
             zone: Some(name.to_owned()),
         });
     }
     if let Some((_, Some(local))) = stamped {
-        return Some(Moment { told: Told::Civil(local), zone });
+        return Some(ResultTime { value: TimeValue::Civil(local), zone });
     }
     if let Some(local) =
         texts.iter().find_map(|text| text.parse::<civil::DateTime>().ok().filter(|_| text.contains(':')))
     {
-        return Some(Moment { told: Told::Civil(local), zone });
+        return Some(ResultTime { value: TimeValue::Civil(local), zone });
     }
     if let Some(words) = texts.iter().find(|text| shows_time(text) && stamp(text).is_none()) {
-        return Some(Moment { told: Told::Words((*words).to_owned()), zone: None });
+        return Some(ResultTime { value: TimeValue::Words((*words).to_owned()), zone: None });
     }
-    instant.map(|instant| Moment { told: Told::Instant(instant), zone: None })
+    instant.map(|instant| ResultTime { value: TimeValue::Instant(instant), zone: None })
 }
 
-impl Moment {
+impl ResultTime {
     pub(super) fn zone(&self) -> Option<&str> {
         self.zone.as_deref()
     }
 
     pub(super) fn in_words(&self, language: Language) -> String {
-        let (time, zone) = match &self.told {
-            Told::Words(words) => return words.clone(),
-            Told::Civil(time) => (*time, self.zone.clone()),
-            Told::Instant(instant) => (instant.to_zoned(TimeZone::UTC).datetime(), Some("UTC".to_owned())),
+        let (time, zone) = match &self.value {
+            TimeValue::Words(words) => return words.clone(),
+            TimeValue::Civil(time) => (*time, self.zone.clone()),
+            TimeValue::Instant(instant) => {
+                (instant.to_zoned(TimeZone::UTC).datetime(), Some("UTC".to_owned()))
+            }
         };
         let clock = format!("{:02}:{:02}", time.hour(), time.minute());
         let day = usize::try_from(time.date().weekday().to_monday_zero_offset()).unwrap_or_default();
@@ -110,7 +112,7 @@ fn collect<'v>(value: &'v Value, leaves: &mut Vec<&'v Value>) {
     }
 }
 
-/// An instant with the wall-clock time it was written in; `Z` names no wall clock.
+/// An instant with the wall-clock time it was written in; `Z` has no wall-clock time.
 fn stamp(text: &str) -> Option<(Timestamp, Option<civil::DateTime>)> {
     static PARSER: DateTimeParser = DateTimeParser::new();
     if let Ok(zoned) = text.parse::<Zoned>() {
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_found_whatever_its_field_is_called() {
+    fn a_time_is_found_whatever_its_field_is_called() {
         let told = Some("14:05 on Tuesday, 3 March 2026".to_owned());
         assert_eq!(english(json!({ "a": [{ "b": "2026-03-03T14:05:00+09:00" }] }), None), told);
         assert_eq!(english(json!("2026-03-03 14:05"), None), told);

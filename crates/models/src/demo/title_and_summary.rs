@@ -1,24 +1,24 @@
-//! What the demo model writes beside a conversation: a summary of it, or its title. By rules, from the words of the
-//! conversation alone: it picks, it does not invent.
+//! The titles and summaries that the demo model writes. They are extracted from the text of the conversation by rules.
 
-use super::said::is_han;
+use super::utterance::is_han;
 use crate::model::{ModelMessage, ModelRequest, UserContent};
 
 /// The longest title, in characters.
 const TITLE: usize = 48;
-/// The same where most of it is Chinese.
+/// The longest title that is mostly Chinese.
 const CHINESE_TITLE: usize = 16;
-/// Words that no title ends with.
+/// Words that a title must not end with.
 const SMALL_WORDS: [&str; 26] = [
     "a", "an", "the", "and", "or", "but", "in", "on", "at", "to", "of", "for", "with", "from", "by",
     "around", "into", "as", "over", "about", "my", "your", "our", "their", "that", "which",
 ];
-/// What of one line a summary keeps, and how many lines.
+/// The longest line of a summary, in characters.
 const LINE: usize = 240;
+/// The most lines of a summary.
 const LINES: usize = 40;
 const BY_RULES: &str = "What was said so far, put together by rules:";
 
-/// Ways to begin that say nothing about the subject.
+/// Polite openings, which are not part of the subject.
 const POLITE: [&str; 18] = [
     "please",
     "can you",
@@ -40,7 +40,7 @@ const POLITE: [&str; 18] = [
     "你能",
 ];
 
-/// One title, without quotes or markup.
+/// Writes a title, without quotes or markup.
 pub(super) fn title(request: &ModelRequest) -> String {
     let conversation = conversation(request);
     let Some(first) = said_by_person(&conversation).next() else { return "A conversation".to_owned() };
@@ -60,7 +60,7 @@ pub(super) fn title(request: &ModelRequest) -> String {
     }
 }
 
-/// As many whole words as there is room for, or as many clauses; never a loose end.
+/// Shortens a text at the end of a clause or, without one, of a word.
 fn cut(subject: &str, most: usize) -> String {
     let whole = subject.split_whitespace().collect::<Vec<_>>().join(" ");
     if whole.chars().count() <= most {
@@ -78,7 +78,7 @@ fn cut(subject: &str, most: usize) -> String {
     words.join(" ")
 }
 
-/// What the person asked for, line by line, behind whatever an earlier summary said.
+/// Writes a summary: earlier summaries and what the person wrote, one line each.
 pub(super) fn summary(request: &ModelRequest) -> String {
     let conversation = conversation(request);
     let mut lines: Vec<String> = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn summary(request: &ModelRequest) -> String {
         };
         lines.push(kept);
     }
-    // The oldest and the newest matter most.
+    // The oldest and the newest lines are the most important ones.
     if lines.len() > LINES {
         let left_out = lines.len() - LINES;
         lines.splice(LINES / 2..LINES / 2 + left_out, [format!("- ({left_out} more messages)")]);
@@ -100,12 +100,12 @@ pub(super) fn summary(request: &ModelRequest) -> String {
 
 enum Block<'a> {
     Person(&'a str),
-    /// An earlier summary, as it was.
+    /// An earlier summary.
     Summary(&'a str),
     Other,
 }
 
-/// The server writes each thing that was said as a block that begins with who said it.
+/// Splits the conversation into blocks. The server writes one block per message, which starts with its author.
 fn blocks(conversation: &str) -> impl Iterator<Item = Block<'_>> {
     conversation.split("\n\n").filter(|block| !block.trim().is_empty()).map(|block| {
         let block = block.trim();
@@ -126,7 +126,7 @@ fn said_by_person(conversation: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Everything that was handed over to be read.
+/// The conversation that the request contains.
 fn conversation(request: &ModelRequest) -> String {
     let texts = request.messages.iter().filter_map(|message| match &**message {
         ModelMessage::User { content } => Some(content),

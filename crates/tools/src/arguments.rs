@@ -1,24 +1,23 @@
-//! From the argument text of a model to a JSON value: the step before [`AnyTool::prepare`].
+//! Turns the argument text of a model into a JSON value, before [`AnyTool::prepare`] checks it.
 //!
-//! [`read_arguments`] knows the tool: a tool whose whole input is a text takes text as it comes, and for a host tool the
-//! wrong shape is mended too (`mend.rs`). [`parse_arguments`] knows only JSON.
+//! [`read_arguments`] uses the tool's schema: a tool whose whole input is a text accepts plain text, and arguments of a
+//! host tool are coerced into its schema (`input_coercion.rs`). [`parse_arguments`] only reads JSON.
 //!
-//! Strict JSON is taken as it is. Otherwise it is repaired where the intent is plain, which means that nothing can be
-//! lost: one object with at most prose or a code fence around it. Text that ends too early, two objects, or
-//! anything that looks like more fields outside the object is an error, and the model is asked again.
+//! Strict JSON is accepted unchanged. Other text is repaired (`json_repair.rs`, ADR 26) if nothing can be lost: one
+//! object with at most prose or a code fence around it. Text that ends too early, two objects, or further fields outside
+//! the object are an error, and the model is asked to correct the call.
 
 use serde_json::{Map, Value};
 
 use crate::{
-    AnyTool, Family,
-    lenient::{self, DEEPEST, Fault},
-    mend,
+    AnyTool, Family, input_coercion,
+    json_repair::{self, MAX_DEPTH, RepairError},
 };
 
 /// The longest argument text, in bytes.
-const LONGEST: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 
-/// The input that the model's text means to this tool. The error is for the model.
+/// Reads the model's text as the input of this tool. The error is for the model.
 pub fn read_arguments(tool: &dyn AnyTool, raw: &str) -> Result<Value, String> {
     let schema = &tool.spec().input_schema;
     if schema["type"] == "string" {
@@ -26,17 +25,17 @@ pub fn read_arguments(tool: &dyn AnyTool, raw: &str) -> Result<Value, String> {
     }
     match (parse_arguments(raw), tool.family()) {
         (parsed, Family::Contract) => parsed,
-        (Ok(value), Family::Host) => Ok(mend::mend(schema, value)),
+        (Ok(value), Family::Host) => Ok(input_coercion::coerce(schema, value)),
         (Err(error), Family::Host) => {
             let raw = raw.trim();
-            mend::words(schema, raw).filter(|_| !raw.is_empty()).ok_or(error)
+            input_coercion::from_plain_text(schema, raw).filter(|_| !raw.is_empty()).ok_or(error)
         }
     }
 }
 
-/// The text that is the whole input of a tool: quoted, in an object of its own, or plain.
+/// Reads a text that is the whole input of a tool: quoted, in an object, or plain.
 fn text_argument(raw: &str) -> Result<String, String> {
-    if raw.len() > LONGEST {
+    if raw.len() > MAX_BYTES {
         return Err(too_long(raw));
     }
     let trimmed = raw.trim_start_matches('\u{feff}').trim();
@@ -49,12 +48,12 @@ fn text_argument(raw: &str) -> Result<String, String> {
     }
     match trimmed.chars().next() {
         None => Err(TEXT_EXPECTED.to_owned()),
-        // Somebody meant JSON: what cannot be read as such is not passed on as a text.
-        Some('{') => match lenient::object(trimmed) {
+        // The model meant JSON: invalid JSON is not passed on as a text.
+        Some('{') => match json_repair::object(trimmed) {
             Ok((Value::Object(fields), rest)) if rest.trim().is_empty() => only_text(&fields),
             _ => Err(TEXT_EXPECTED.to_owned()),
         },
-        Some('"') => match lenient::text(trimmed) {
+        Some('"') => match json_repair::text(trimmed) {
             Ok((text, rest)) if rest.trim().is_empty() => Ok(text),
             _ => Err(TEXT_EXPECTED.to_owned()),
         },
@@ -64,7 +63,7 @@ fn text_argument(raw: &str) -> Result<String, String> {
 
 const TEXT_EXPECTED: &str = "the whole input of this tool is one text; send it as one JSON string";
 
-/// `{"input": "…"}`, whatever the field is called: there is only one text that can be meant.
+/// The text of an object with one text field, whatever its name: `{"input": "…"}`.
 fn only_text(fields: &Map<String, Value>) -> Result<String, String> {
     let mut texts = fields.iter().filter(|(name, _)| *name != crate::schema::ACTION_NAME);
     match (texts.next(), texts.next()) {
@@ -75,14 +74,14 @@ fn only_text(fields: &Map<String, Value>) -> Result<String, String> {
 
 fn too_long(raw: &str) -> String {
     format!(
-        "the arguments are {} bytes long; at most {LONGEST} are accepted; split the work into several calls",
+        "the arguments are {} bytes long; at most {MAX_BYTES} are accepted; split the work into several calls",
         raw.len()
     )
 }
 
-/// The error is for the model.
+/// Reads JSON, repairing it where that is safe. The error is for the model.
 pub fn parse_arguments(raw: &str) -> Result<Value, String> {
-    if raw.len() > LONGEST {
+    if raw.len() > MAX_BYTES {
         return Err(too_long(raw));
     }
     let raw = raw.trim_start_matches('\u{feff}').trim();
@@ -93,50 +92,50 @@ pub fn parse_arguments(raw: &str) -> Result<Value, String> {
         Ok(Value::Null) => Value::Object(Map::new()),
         Ok(Value::String(text)) => object_in(&text).unwrap_or(Value::String(text)),
         Ok(value) => value,
-        Err(error) => return repaired(raw).map_err(|fault| told(fault, &error)),
+        Err(error) => return repaired(raw).map_err(|fault| error_text(fault, &error)),
     };
-    if is_deeper_than(&value, DEEPEST) { Err(too_deep()) } else { Ok(value) }
+    if is_deeper_than(&value, MAX_DEPTH) { Err(too_deep()) } else { Ok(value) }
 }
 
-/// An object that was encoded twice.
+/// The object in a JSON string: an object that was encoded twice.
 fn object_in(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().filter(Value::is_object)
 }
 
-fn repaired(raw: &str) -> Result<Value, Fault> {
-    let start = raw.find('{').ok_or(Fault::NotJson)?;
+fn repaired(raw: &str) -> Result<Value, RepairError> {
+    let start = raw.find('{').ok_or(RepairError::NotJson)?;
     let (before, text) = raw.split_at(start);
-    let (object, after) = lenient::object(text)?;
-    if leads_in(before) && leads_out(after) { Ok(object) } else { Err(Fault::NotJson) }
+    let (object, after) = json_repair::object(text)?;
+    if is_lead_in(before) && is_lead_out(after) { Ok(object) } else { Err(RepairError::NotJson) }
 }
 
-/// Prose or a fence before the object; not the beginning of something of which the object is a part.
-fn leads_in(before: &str) -> bool {
+/// Whether the text before the object is prose or a code fence, not the beginning of a larger value.
+fn is_lead_in(before: &str) -> bool {
     let before = before.trim_end();
     !["[", ",", "\"", "'", "\":", "':"].iter().any(|end| before.ends_with(end))
 }
 
-/// Prose, a fence or surplus braces behind the object; not further fields and not another object.
-fn leads_out(after: &str) -> bool {
+/// Whether the text after the object is prose, a code fence or extra braces, not further fields or another object.
+fn is_lead_out(after: &str) -> bool {
     let after = after.trim_start_matches(|c: char| c == '}' || c.is_whitespace());
     !after.contains(['{', '}']) && !after.starts_with([',', ':', ']', '"', '\''])
 }
 
-fn told(fault: Fault, strict: &serde_json::Error) -> String {
+fn error_text(fault: RepairError, strict: &serde_json::Error) -> String {
     match fault {
-        Fault::Cut => format!(
+        RepairError::Incomplete => format!(
             "the arguments end before the JSON is complete ({strict}); send the whole call again, shorter if need be"
         ),
-        Fault::TooDeep => too_deep(),
-        Fault::NotJson => format!("the arguments are not valid JSON: {strict}; send one JSON object"),
+        RepairError::TooDeep => too_deep(),
+        RepairError::NotJson => format!("the arguments are not valid JSON: {strict}; send one JSON object"),
     }
 }
 
 fn too_deep() -> String {
-    format!("the arguments are nested more than {DEEPEST} levels deep")
+    format!("the arguments are nested more than {MAX_DEPTH} levels deep")
 }
 
-/// Parsed values are at most 128 levels deep, so is this recursion.
+/// Whether a value is nested deeper than `levels`. Parsed values have at most 128 levels, so the recursion is bounded.
 fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let deeper = |inner: &Value| match levels.checked_sub(1) {
         Some(levels) => is_deeper_than(inner, levels),
@@ -150,5 +149,5 @@ fn is_deeper_than(value: &Value, levels: usize) -> bool {
 }
 
 #[cfg(test)]
-#[path = "repair_tests.rs"]
+#[path = "arguments_tests.rs"]
 mod tests;

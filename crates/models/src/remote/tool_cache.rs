@@ -1,5 +1,5 @@
-//! Tools as a wire format writes them, kept for the few sets that calls bring again and again: the calls of one agent share
-//! a set, and its schemas are most of a short request.
+//! Caches serialised tool sets. The calls of one agent share a set, and its schemas are most of a short request
+//! (ADR 18).
 
 use std::{
     ptr,
@@ -11,75 +11,78 @@ use protocol::ToolSpec;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// Texts that are kept; the one that was wanted the longest ago goes first.
-const KEPT: usize = 8;
+/// The most cached sets; the least recently used one is removed first.
+const MAX_ENTRIES: usize = 8;
 
-/// How tools are written.
+/// The JSON format of a tool set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ToolFormat {
     OpenAi,
     OpenAiResponses,
     Anthropic,
-    /// With a mark for the prompt cache at the last one.
+    /// With a prompt cache mark on the last tool.
     AnthropicMarked,
     Gemini,
 }
 
-/// What one model was offered lately.
+/// The serialised tool sets of one model.
 #[derive(Debug, Default)]
-pub struct Offered {
-    /// The newest last.
-    kept: Mutex<Vec<Kept>>,
+pub struct ToolCache {
+    /// The most recently used last.
+    entries: Mutex<Vec<Entry>>,
 }
 
 #[derive(Debug)]
-struct Kept {
-    /// A set that is gone does not stay for this, but its place in memory does: no other can be mistaken for it.
+struct Entry {
+    /// Weak, so that the cache does not keep a set alive. Its allocation stays reserved: no other set can have its
+    /// address.
     tools: Weak<[ToolSpec]>,
-    form: Form,
+    format: ToolFormat,
     text: Arc<RawValue>,
 }
 
-impl Kept {
-    fn is(&self, tools: &Arc<[ToolSpec]>, form: Form) -> bool {
-        self.form == form && ptr::addr_eq(self.tools.as_ptr(), Arc::as_ptr(tools))
+impl Entry {
+    fn matches(&self, tools: &Arc<[ToolSpec]>, format: ToolFormat) -> bool {
+        self.format == format && ptr::addr_eq(self.tools.as_ptr(), Arc::as_ptr(tools))
     }
 }
 
-impl Offered {
-    /// The tools as `write` gives them, which is always the same for one form; `None` where there are none.
+impl ToolCache {
+    /// The serialised result of `write`, which must be the same for each call with one set and format; `None` without
+    /// tools.
     pub fn text<'a, T: Serialize>(
         &self,
         tools: &'a Arc<[ToolSpec]>,
-        form: Form,
+        format: ToolFormat,
         write: impl FnOnce(&'a [ToolSpec]) -> T,
     ) -> Result<Option<Arc<RawValue>>, serde_json::Error> {
         if tools.is_empty() {
             return Ok(None);
         }
-        if let Some(known) = self.known(tools, form) {
-            return Ok(Some(known));
+        if let Some(text) = self.get(tools, format) {
+            return Ok(Some(text));
         }
         let text: Arc<RawValue> = to_raw_value(&write(tools))?.into();
-        self.keep(Kept { tools: Arc::downgrade(tools), form, text: Arc::clone(&text) }, tools);
+        self.insert(Entry { tools: Arc::downgrade(tools), format, text: Arc::clone(&text) }, tools);
         Ok(Some(text))
     }
 
-    fn known(&self, tools: &Arc<[ToolSpec]>, form: Form) -> Option<Arc<RawValue>> {
-        let mut kept = self.kept.lock();
-        let place = kept.iter().rposition(|kept| kept.is(tools, form))?;
-        kept[place..].rotate_left(1);
-        kept.last().map(|newest| Arc::clone(&newest.text))
+    fn get(&self, tools: &Arc<[ToolSpec]>, format: ToolFormat) -> Option<Arc<RawValue>> {
+        let mut entries = self.entries.lock();
+        let index = entries.iter().rposition(|entry| entry.matches(tools, format))?;
+        entries[index..].rotate_left(1);
+        entries.last().map(|newest| Arc::clone(&newest.text))
     }
 
-    /// Sets that nobody can bring again make room; another call may have written the same in the meantime.
-    fn keep(&self, newest: Kept, tools: &Arc<[ToolSpec]>) {
-        let mut kept = self.kept.lock();
-        kept.retain(|kept| kept.tools.strong_count() > 0 && !kept.is(tools, newest.form));
-        if kept.len() == KEPT {
-            kept.remove(0);
+    /// Adds an entry, and removes sets that no longer exist and an entry of the same set that another call has added in
+    /// the meantime.
+    fn insert(&self, newest: Entry, tools: &Arc<[ToolSpec]>) {
+        let mut entries = self.entries.lock();
+        entries.retain(|entry| entry.tools.strong_count() > 0 && !entry.matches(tools, newest.format));
+        if entries.len() == MAX_ENTRIES {
+            entries.remove(0);
         }
-        kept.push(newest);
+        entries.push(newest);
     }
 }
 
@@ -93,7 +96,7 @@ mod tests {
     use crate::{
         model::ModelRequest,
         remote::{
-            body::Writing,
+            request_writer::RequestWriter,
             settings::{ModelSettings, PromptCache, WireFormat},
         },
     };
@@ -109,21 +112,21 @@ mod tests {
 
     /// Counts how often tools are written.
     struct Counted {
-        offered: Offered,
+        tool_cache: ToolCache,
         written: Cell<usize>,
     }
 
     impl Counted {
         fn new() -> Self {
-            Self { offered: Offered::default(), written: Cell::new(0) }
+            Self { tool_cache: ToolCache::default(), written: Cell::new(0) }
         }
 
-        fn text(&self, tools: &Arc<[ToolSpec]>, form: Form) -> String {
+        fn text(&self, tools: &Arc<[ToolSpec]>, format: ToolFormat) -> String {
             let names = |tools: &[ToolSpec]| {
                 self.written.set(self.written.get() + 1);
                 tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>()
             };
-            self.offered.text(tools, form, names).unwrap().unwrap().get().to_owned()
+            self.tool_cache.text(tools, format, names).unwrap().unwrap().get().to_owned()
         }
     }
 
@@ -132,9 +135,9 @@ mod tests {
         let counted = Counted::new();
         let (tools, others) = (set("a"), set("b"));
         for _ in 0..3 {
-            assert_eq!(counted.text(&tools, Form::OpenAi), r#"["a-1","a-2"]"#);
-            assert_eq!(counted.text(&others, Form::OpenAi), r#"["b-1","b-2"]"#);
-            assert_eq!(counted.text(&Arc::clone(&tools), Form::Gemini), r#"["a-1","a-2"]"#);
+            assert_eq!(counted.text(&tools, ToolFormat::OpenAi), r#"["a-1","a-2"]"#);
+            assert_eq!(counted.text(&others, ToolFormat::OpenAi), r#"["b-1","b-2"]"#);
+            assert_eq!(counted.text(&Arc::clone(&tools), ToolFormat::Gemini), r#"["a-1","a-2"]"#);
         }
         assert_eq!(counted.written.get(), 3);
     }
@@ -143,15 +146,15 @@ mod tests {
     fn few_sets_are_kept_and_those_that_are_wanted_again_stay() {
         let counted = Counted::new();
         let first = set("first");
-        let sets: Vec<_> = (0..3 * KEPT).map(|n| set(&n.to_string())).collect();
-        counted.text(&first, Form::OpenAi);
+        let sets: Vec<_> = (0..3 * MAX_ENTRIES).map(|n| set(&n.to_string())).collect();
+        counted.text(&first, ToolFormat::OpenAi);
         for tools in &sets {
-            counted.text(tools, Form::OpenAi);
-            counted.text(&first, Form::OpenAi);
-            assert!(counted.offered.kept.lock().len() <= KEPT);
+            counted.text(tools, ToolFormat::OpenAi);
+            counted.text(&first, ToolFormat::OpenAi);
+            assert!(counted.tool_cache.entries.lock().len() <= MAX_ENTRIES);
         }
         assert_eq!(counted.written.get(), 1 + sets.len());
-        counted.text(&sets[0], Form::OpenAi);
+        counted.text(&sets[0], ToolFormat::OpenAi);
         assert_eq!(counted.written.get(), 2 + sets.len(), "it was gone");
     }
 
@@ -159,27 +162,27 @@ mod tests {
     fn sets_that_come_only_once_push_nothing_out() {
         let counted = Counted::new();
         let tools = set("a");
-        counted.text(&tools, Form::OpenAi);
-        for n in 0..3 * KEPT {
+        counted.text(&tools, ToolFormat::OpenAi);
+        for n in 0..3 * MAX_ENTRIES {
             let name = n.to_string();
-            assert_eq!(counted.text(&set(&name), Form::OpenAi), format!(r#"["{name}-1","{name}-2"]"#));
+            assert_eq!(counted.text(&set(&name), ToolFormat::OpenAi), format!(r#"["{name}-1","{name}-2"]"#));
         }
-        assert_eq!(counted.offered.kept.lock().len(), 2, "the set that is used and the last one");
+        assert_eq!(counted.tool_cache.entries.lock().len(), 2, "the set that is used and the last one");
         let before = counted.written.get();
-        counted.text(&tools, Form::OpenAi);
+        counted.text(&tools, ToolFormat::OpenAi);
         assert_eq!(counted.written.get(), before);
     }
 
-    fn writing(prompt_cache: PromptCache) -> Writing {
+    fn writer(prompt_cache: PromptCache) -> RequestWriter {
         let settings = ModelSettings::new("test/m", "http://localhost", "m");
-        Writing::new(ModelSettings { prompt_cache, ..settings })
+        RequestWriter::new(ModelSettings { prompt_cache, ..settings })
     }
 
     #[test]
     fn a_body_is_the_same_to_the_byte_whether_its_tools_are_known_or_not() {
         for format in WireFormat::ALL {
             for prompt_cache in [PromptCache::Usual, PromptCache::Key, PromptCache::Marks] {
-                let kept = writing(prompt_cache);
+                let kept = writer(prompt_cache);
                 let sets = [Arc::default(), set("a"), set("b")];
                 for (tools, system) in sets.iter().flat_map(|set| [(set, ""), (set, "s")]).cycle().take(12) {
                     let request = ModelRequest {
@@ -187,7 +190,7 @@ mod tests {
                         tools: Arc::clone(tools),
                         ..ModelRequest::default()
                     };
-                    let anew = writing(prompt_cache).body(format, &request).unwrap();
+                    let anew = writer(prompt_cache).body(format, &request).unwrap();
                     assert_eq!(kept.body(format, &request).unwrap(), anew, "{}", format.name());
                 }
             }
@@ -206,7 +209,7 @@ mod tests {
         };
         let messages = |name: &str| format!(r#"{{"name":"{name}",{said},"input_schema":{schema}}}"#);
         let gemini = |name: &str| format!(r#"{{"name":"{name}",{said},"parametersJsonSchema":{schema}}}"#);
-        let writing = writing(PromptCache::Key);
+        let writer = writer(PromptCache::Key);
         let request = ModelRequest { tools: set("a"), ..ModelRequest::default() };
         for (format, shown) in [
             (WireFormat::OpenAi, format!("[{},{}]", chat("a-1"), chat("a-2"))),
@@ -217,7 +220,7 @@ mod tests {
                 format!(r#"[{{"functionDeclarations":[{},{}]}}]"#, gemini("a-1"), gemini("a-2")),
             ),
         ] {
-            let body = String::from_utf8(writing.body(format, &request).unwrap()).unwrap();
+            let body = String::from_utf8(writer.body(format, &request).unwrap()).unwrap();
             assert!(body.contains(&format!(r#""tools":{shown}"#)), "{}: {body}", format.name());
         }
     }

@@ -1,8 +1,8 @@
-//! Polite framing in both languages: what people put around a request without changing it.
+//! Polite phrases in both languages, which do not change the meaning of a request.
 
-use super::{said::Unit, terms::ends_any};
+use super::{terms::ends_any, utterance::Unit};
 
-/// May stand anywhere around a request.
+/// Phrases that may be anywhere around a request.
 pub(super) const ENGLISH: &str = "
     please, kindly, hi, hello, hey, hi there, hey there, hello there, good morning, good afternoon,
     good evening, ok, so, well, and, also, then, just, quickly, quick question, excuse me, sorry,
@@ -24,7 +24,7 @@ pub(super) const CHINESE: &str = "
     我要, 我, 不好意思, 打扰, 打扰一下, 查, 查查, 看, 看看, 瞧瞧, 知道, 知不知道, 你, 现在, 小助手,
     助手, 朋友, 同学, 快, 顺便, 再, 还, 有人, 谁, 想, 我忘了, 忘了, 行不行, 好不好";
 
-/// What a request in the imperative may begin with.
+/// Phrases that may start a request in the imperative.
 pub(super) const ENGLISH_LEAD: &str = "
     please, kindly, can you, could you, would you, will you, can we, could we, can i get you to,
     i want you to, i would like you to, i would love you to, i need you to, i would like to,
@@ -51,7 +51,7 @@ pub(super) const CHINESE_LEAD: &str = "
     咱们, 来, 快, 先, 再, 赶紧, 不好意思, 是否, 能帮我, 可以帮我, 顺便, 然后, 接着, 一下, 吧, 需要,
     想要, 怎么, 应该怎么, 该怎么, 我该怎么, 我应该怎么";
 
-/// Takes polite endings off, but not half of a word: 旅行吗 is not 旅 and 行吗.
+/// Removes polite endings, but not half of a word: 旅行吗 is not 旅 and 行吗.
 pub(super) fn trim_chinese_end(mut units: &[Unit]) -> &[Unit] {
     const WHOLE: &str = "旅行吗, 出行吗, 执行吗, 运行吗, 进行吗, 步行吗, 飞行吗, 发行吗, 银行吗";
     while let Some(length) = ends_any(units, CHINESE_TRAIL) {
