@@ -40,7 +40,7 @@ pub trait Model: Send + Sync {
     fn stream(&self, request: ModelRequest) -> ModelStream;
 
     /// Announces that the next request will start with these messages, so that the model can serialise a long history
-    /// while the caller is still storing it. Only a hint: the answer is the same without it.
+    /// while the caller is still storing it (ADR 27). Only a hint: the answer is the same without it.
     fn prepare<'a>(&'a self, _messages: &'a [Arc<ModelMessage>]) -> BoxFuture<'a, ()> {
         future::ready(()).boxed()
     }

@@ -1,7 +1,7 @@
 //! Messages that [`Model::prepare`](crate::Model::prepare) serialises for a later [`Model::stream`](crate::Model::stream).
 //!
 //! An entry is found by the identity of its messages and removed by the first request that starts with them. An entry
-//! that no request uses is removed once its messages are gone, or when newer entries need the space.
+//! that no request uses is removed once its messages are gone, or when newer entries need the space (ADR 27).
 
 use std::{
     ptr,
