@@ -148,9 +148,9 @@ fn conclude(world: &World, process: &Process, seed: u64, kills: u64) {
     }
     let recovered: u64 = complaints
         .lines()
-        .filter_map(|line| line.strip_prefix("Taking up ")?.split(' ').next()?.parse::<u64>().ok())
+        .filter_map(|line| line.strip_prefix("Resuming ")?.split(' ').next()?.parse::<u64>().ok())
         .sum();
-    world.count("runs taken up after a crash", recovered);
+    world.count("runs resumed after a crash", recovered);
     let tally = world.tally();
     let turns: u64 = tally.turns.values().sum();
     println!("crash: seed {seed}, {turns} turns completed");
