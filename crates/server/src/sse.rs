@@ -19,7 +19,7 @@ use axum::{
 use bytes::Bytes;
 use engine::{Following, OpenStream, Principal, ViewError};
 use futures::stream;
-use protocol::wire::chat::{Chunk, DONE_FRAME};
+use protocol::wire::chat::{Chunk, DONE_EVENT};
 
 use crate::state::ServerState;
 
@@ -102,7 +102,7 @@ impl SseStream {
             }
             None => {
                 self.stage = Stage::Ended;
-                Bytes::from_static(DONE_FRAME)
+                Bytes::from_static(DONE_EVENT)
             }
         }
     }
@@ -114,7 +114,7 @@ fn error_and_end(error: &str) -> Bytes {
     let mut out = b"data: ".to_vec();
     out.extend(serde_json::to_vec(&chunk).unwrap_or_default());
     out.extend_from_slice(b"\n\n");
-    out.extend_from_slice(DONE_FRAME);
+    out.extend_from_slice(DONE_EVENT);
     Bytes::from(out)
 }
 
