@@ -1,4 +1,5 @@
-//! Agents in files of this machine: folders with `agent.toml`, single TOML files, JSON. Mistakes have file and line.
+//! Reads agents from files of this machine: folders with `agent.toml`, single TOML files, JSON. Problems are reported with
+//! file and line.
 
 use std::{
     fmt, fs,
@@ -18,147 +19,161 @@ use engine::{
 use protocol::{WorkspaceId, wire::agents::FieldProblem};
 use serde_json::{Map, Value};
 
-const LARGEST_FILE: u64 = 256 << 10;
-const MOST_FILES: usize = 500;
+const MAX_FILE_BYTES: u64 = 256 << 10;
+const MAX_FILES: usize = 500;
 
-/// A file that holds agents, with the prompts beside it.
+/// A file that defines agents, with the prompt files of its folder.
 #[derive(Debug)]
 pub(crate) struct AgentFile {
     path: PathBuf,
-    /// What the folder or the file is called.
+    /// The name of the folder or the file; the default name of its agent.
     name: String,
     form: Form,
     text: String,
-    prompt: Option<(PathBuf, String)>,
-    chinese: Option<(PathBuf, String)>,
+    /// `prompt.md`.
+    prompt: Option<PromptFile>,
+    /// `prompt.zh.md`.
+    chinese: Option<PromptFile>,
 }
 
-/// One agent of a file, as it would be sent.
+#[derive(Debug)]
+struct PromptFile {
+    path: PathBuf,
+    text: String,
+}
+
+/// One agent of a file, as the body of a request to define it.
 #[derive(Debug)]
 pub(crate) struct FoundAgent {
-    /// Where it stands in the file.
-    place: String,
+    /// The path of its fields in the file, for example `agents[1]`; empty when it is the whole file.
+    prefix: String,
     pub(crate) body: Map<String, Value>,
 }
 
-/// What is wrong, and where.
+/// A problem in a file, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mistake {
+pub(crate) struct FileProblem {
     pub(crate) file: PathBuf,
     pub(crate) line: usize,
     pub(crate) text: String,
     pub(crate) fix: String,
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.file.display(), self.line, self.text)
     }
 }
 
-/// The files at a path: one file, the folder of one agent, or a folder with many.
+/// Reads the agent files at a path: one file, the folder of one agent, or a folder with many of both.
 pub(crate) fn find(path: &Path) -> Result<Vec<AgentFile>> {
     let kind = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
     if kind.is_file() {
-        return match open(path)? {
+        return match read_file(path)? {
             Some(file) => Ok(vec![file]),
-            None => bail!("{} is no agent: its name must end in .toml or .json", path.display()),
+            None => bail!("{} is not an agent file: its name must end in .toml or .json", path.display()),
         };
     }
-    if let Some(file) = folder(path)? {
+    if let Some(file) = read_folder(path)? {
         return Ok(vec![file]);
     }
     let entries = fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    if paths.len() > MOST_FILES {
-        bail!("{} holds more than {MOST_FILES} files", path.display());
+    if paths.len() > MAX_FILES {
+        bail!("{} has more than {MAX_FILES} files", path.display());
     }
     paths.sort();
     let mut files = Vec::new();
     for path in paths {
-        files.extend(if path.is_dir() { folder(&path)? } else { open(&path)? });
+        files.extend(if path.is_dir() { read_folder(&path)? } else { read_file(&path)? });
     }
     Ok(files)
 }
 
-fn folder(path: &Path) -> Result<Option<AgentFile>> {
-    let Some(text) = read(&path.join("agent.toml"))? else { return Ok(None) };
-    let beside = |name: &str| -> Result<Option<(PathBuf, String)>> {
+/// Reads the folder of one agent; returns `None` when it has no `agent.toml`.
+fn read_folder(path: &Path) -> Result<Option<AgentFile>> {
+    let Some(text) = read_text(&path.join("agent.toml"))? else { return Ok(None) };
+    let prompt_file = |name: &str| -> Result<Option<PromptFile>> {
         let path = path.join(name);
-        Ok(read(&path)?.map(|text| (path, text)))
+        Ok(read_text(&path)?.map(|text| PromptFile { path, text }))
     };
     Ok(Some(AgentFile {
         name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         form: Form::Toml,
         text,
-        prompt: beside("prompt.md")?,
-        chinese: beside("prompt.zh.md")?,
+        prompt: prompt_file("prompt.md")?,
+        chinese: prompt_file("prompt.zh.md")?,
         path: path.join("agent.toml"),
     }))
 }
 
-fn open(path: &Path) -> Result<Option<AgentFile>> {
+/// Reads a single file; returns `None` when its name is not one of an agent file.
+fn read_file(path: &Path) -> Result<Option<AgentFile>> {
     let form = match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => Form::Toml,
         Some("json") => Form::Json,
         _ => return Ok(None),
     };
-    let text = read(path)?.with_context(|| format!("cannot read {}", path.display()))?;
+    let text = read_text(path)?.with_context(|| format!("cannot read {}", path.display()))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Some(AgentFile { path: path.to_owned(), name, form, text, prompt: None, chinese: None }))
 }
 
-fn read(path: &Path) -> Result<Option<String>> {
+/// Reads a text file; returns `None` when it does not exist.
+fn read_text(path: &Path) -> Result<Option<String>> {
     let length = match fs::metadata(path) {
         Ok(kind) => kind.len(),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
-    if length > LARGEST_FILE {
-        bail!("{} is larger than {LARGEST_FILE} bytes", path.display());
+    if length > MAX_FILE_BYTES {
+        bail!("{} is larger than {MAX_FILE_BYTES} bytes", path.display());
     }
     fs::read_to_string(path).map(Some).with_context(|| format!("cannot read {}", path.display()))
 }
 
 impl AgentFile {
-    /// The agents in it. What `GET /api/agents` shows of the program's own agents and of files is left out.
-    pub(crate) fn agents(&self) -> Result<Vec<FoundAgent>, Mistake> {
-        let beside = |found: &Option<(PathBuf, String)>| found.as_ref().map(|(_, text)| text.clone());
+    /// Returns the agents of the file. Leaves out built-in agents and agents of files, which are in a saved answer of
+    /// `GET /api/agents` as well.
+    pub(crate) fn agents(&self) -> Result<Vec<FoundAgent>, FileProblem> {
+        let text = |file: &Option<PromptFile>| file.as_ref().map(|file| file.text.clone());
         let bodies = match self.form {
             Form::Toml => {
-                let (prompt, chinese) = (beside(&self.prompt), beside(&self.chinese));
+                let (prompt, chinese) = (text(&self.prompt), text(&self.chinese));
                 template::body(&self.name, &self.text, prompt.as_deref(), chinese.as_deref())
                     .map(|body| vec![(String::new(), body)])
             }
             Form::Json => file::bodies(self.form, &self.text),
         };
-        let bodies = bodies.map_err(|error| Mistake {
+        let bodies = bodies.map_err(|error| FileProblem {
             file: self.path.clone(),
             line: error.line,
             text: error.message,
             fix: "Correct the file and try again.".to_owned(),
         })?;
-        let is_own = |body: &Map<String, Value>| {
+        let can_be_defined = |body: &Map<String, Value>| {
             body.get("source").is_none_or(|source| source != "system" && source != "file")
         };
-        let own = bodies.into_iter().filter(|(_, body)| is_own(body));
-        Ok(own.map(|(place, body)| FoundAgent { place, body }).collect())
+        let bodies = bodies.into_iter().filter(|(_, body)| can_be_defined(body));
+        Ok(bodies.map(|(prefix, body)| FoundAgent { prefix, body }).collect())
     }
 
-    /// A problem of one of its agents, with its place.
-    pub(crate) fn mistake(&self, agent: &FoundAgent, problem: &FieldProblem) -> Mistake {
-        let beside = match problem.path.as_str() {
-            "systemPrompt" => self.prompt.as_ref().filter(|(_, text)| is(agent, "systemPrompt", text)),
-            "systemPromptZh" => self.chinese.as_ref().filter(|(_, text)| is(agent, "systemPromptZh", text)),
+    /// Adds file and line to a problem of one of its agents.
+    pub(crate) fn locate(&self, agent: &FoundAgent, problem: &FieldProblem) -> FileProblem {
+        let prompt_file = match problem.path.as_str() {
+            "systemPrompt" => self.prompt.as_ref().filter(|file| has_text(agent, "systemPrompt", &file.text)),
+            "systemPromptZh" => {
+                self.chinese.as_ref().filter(|file| has_text(agent, "systemPromptZh", &file.text))
+            }
             _ => None,
         };
-        let path = match (agent.place.as_str(), problem.path.as_str()) {
+        let path = match (agent.prefix.as_str(), problem.path.as_str()) {
             ("", path) => path.to_owned(),
-            (place, "") => place.to_owned(),
-            (place, path) => format!("{place}.{path}"),
+            (prefix, "") => prefix.to_owned(),
+            (prefix, path) => format!("{prefix}.{path}"),
         };
-        let (file, line) = match beside {
-            Some((file, _)) => (file.clone(), problem.line.unwrap_or(1)),
+        let (file, line) = match prompt_file {
+            Some(file) => (file.path.clone(), problem.line.unwrap_or(1)),
             None => (self.path.clone(), file::line_of(self.form, &self.text, &path)),
         };
         let spelled = file::spelled(self.form, &problem.path);
@@ -168,20 +183,20 @@ impl AgentFile {
         };
         let fix = match (problem.path.as_str(), problem.code.as_str(), self.form) {
             ("systemPrompt", "missing", Form::Toml) => {
-                "Write it into prompt.md beside the file, or as prompt into the file.".to_owned()
+                "Write it to prompt.md in the same folder, or to the field prompt of the file.".to_owned()
             }
             _ => problem.fix.clone(),
         };
-        Mistake { file, line, text, fix }
+        FileProblem { file, line, text, fix }
     }
 }
 
-fn is(agent: &FoundAgent, field: &str, text: &str) -> bool {
+fn has_text(agent: &FoundAgent, field: &str, text: &str) -> bool {
     agent.body.get(field).and_then(Value::as_str) == Some(text.trim())
 }
 
-/// Gives the engine the agents of the person's files; what cannot be used is told and left out.
-pub(crate) async fn load(engine: &Engine, folder: &Path, tell: impl Fn(&Mistake)) -> Result<()> {
+/// Loads the agents of the user's files into the engine. Agents with problems are reported and left out.
+pub(crate) async fn load(engine: &Engine, folder: &Path, report: impl Fn(&FileProblem)) -> Result<()> {
     if !folder.exists() {
         return Ok(());
     }
@@ -190,8 +205,8 @@ pub(crate) async fn load(engine: &Engine, folder: &Path, tell: impl Fn(&Mistake)
     for file in find(folder)? {
         let found = match file.agents() {
             Ok(found) => found,
-            Err(mistake) => {
-                tell(&mistake);
+            Err(problem) => {
+                report(&problem);
                 continue;
             }
         };
@@ -200,9 +215,9 @@ pub(crate) async fn load(engine: &Engine, folder: &Path, tell: impl Fn(&Mistake)
             if checked.problems.is_empty() {
                 agents.push(AgentDefinition::from_fields(fields, AgentSource::File));
             }
-            checked.problems.iter().for_each(|problem| tell(&file.mistake(&agent, problem)));
+            checked.problems.iter().for_each(|problem| report(&file.locate(&agent, problem)));
         }
-        // The next one may name this one.
+        // The next file may refer to these agents.
         engine.agents().set_files(agents.clone());
     }
     Ok(())
@@ -240,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_told_where_it_stands() {
+    fn a_problem_is_reported_with_file_and_line() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "a/agent.toml", "displayName = \"A\"\ntools = [\n  \"fly\",\n]\n");
         write(folder.path(), "a/prompt.md", "One\n{{ two }}\n");
@@ -253,16 +268,16 @@ mod tests {
             message: "wrong".to_owned(),
             fix: "do".to_owned(),
         };
-        let told = |problem: &FieldProblem| {
-            let mistake = file.mistake(&agent, problem);
-            let name = mistake.file.file_name().unwrap().to_string_lossy().into_owned();
-            format!("{name}:{}: {}", mistake.line, mistake.text)
+        let located = |problem: &FieldProblem| {
+            let problem = file.locate(&agent, problem);
+            let name = problem.file.file_name().unwrap().to_string_lossy().into_owned();
+            format!("{name}:{}: {}", problem.line, problem.text)
         };
-        assert_eq!(told(&problem("toolKeys[0]", None)), "agent.toml:3: tools[0]: wrong");
-        assert_eq!(told(&problem("systemPrompt", Some(2))), "prompt.md:2: prompt: wrong");
-        assert_eq!(told(&problem("", None)), "agent.toml:1: wrong");
+        assert_eq!(located(&problem("toolKeys[0]", None)), "agent.toml:3: tools[0]: wrong");
+        assert_eq!(located(&problem("systemPrompt", Some(2))), "prompt.md:2: prompt: wrong");
+        assert_eq!(located(&problem("", None)), "agent.toml:1: wrong");
         write(folder.path(), "a/agent.toml", "tools = [\n");
-        let mistake = find(folder.path()).unwrap()[0].agents().unwrap_err();
-        assert!(mistake.line >= 1 && !mistake.text.is_empty(), "{mistake}");
+        let problem = find(folder.path()).unwrap()[0].agents().unwrap_err();
+        assert!(problem.line >= 1 && !problem.text.is_empty(), "{problem}");
     }
 }

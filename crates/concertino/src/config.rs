@@ -1,4 +1,5 @@
-//! Settings: built-in < `concertino.toml` < environment < flags, read once. An empty variable counts as unset.
+//! Settings, read once at the start. Flags override environment variables, these override `concertino.toml`, and this
+//! overrides the defaults. An empty variable counts as unset.
 
 use std::{
     collections::HashMap,
@@ -19,26 +20,27 @@ use store::Durability;
 mod limits;
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:4860";
-/// No model reads less, in tokens.
-const SMALLEST_WINDOW: u64 = 1_000;
+/// No model has a smaller context window, in tokens.
+const MIN_WINDOW: u64 = 1_000;
 
 #[derive(Args, Clone, Default)]
 pub(crate) struct Flags {
-    /// Address to listen on [default: 127.0.0.1:4860].
-    #[arg(long, global = true, value_name = "ADDRESS")]
+    /// Address of the server [default: 127.0.0.1:4860].
+    #[arg(long, global = true, help_heading = "Settings", value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Where chats and the token are kept.
-    #[arg(long, global = true, value_name = "FOLDER")]
+    /// Folder with the chats, the access token and your own providers and agents
+    /// [default: ~/.local/share/concertino].
+    #[arg(long, global = true, help_heading = "Settings", value_name = "FOLDER")]
     data_dir: Option<PathBuf>,
-    /// Settings file [default: concertino.toml in the present folder, if there].
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Settings file [default: concertino.toml in the current folder, if it exists].
+    #[arg(long, global = true, help_heading = "Settings", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Model, as provider/model, or a provider alone; `concertino models` lists them.
-    #[arg(long, global = true, value_name = "PROVIDER/MODEL")]
+    /// Default model, as provider/model or only a provider. `concertino models` lists them.
+    #[arg(long, global = true, help_heading = "Settings", value_name = "PROVIDER/MODEL")]
     model: Option<String>,
 }
 
-/// `concertino.toml`; every key may also be a variable `CONCERTINO_<KEY>`.
+/// The keys of `concertino.toml`. Each can also be set as a variable `CONCERTINO_<KEY>`.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -74,14 +76,15 @@ struct File {
     workspace_tools: Option<HashMap<String, Vec<String>>>,
 }
 
+/// All settings of this process.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) data_dir: PathBuf,
-    /// Where a folder of every session is kept up to date.
+    /// Folder in which every session is mirrored as files.
     pub(crate) transcripts: Option<PathBuf>,
     pub(crate) auth: Auth,
-    /// A token given from outside instead of the one in the data directory.
+    /// The owner's token from the settings, instead of the one in the data folder.
     pub(crate) token: Option<String>,
     pub(crate) tool_groups: Vec<tools::Group>,
     pub(crate) hosts: Vec<String>,
@@ -89,14 +92,14 @@ pub(crate) struct Config {
     pub(crate) max_body_bytes: usize,
     pub(crate) heartbeat: Duration,
     pub(crate) limits: Limits,
-    /// How many threads serve; the store has its own.
+    /// Worker threads of the server; the store has its own threads.
     pub(crate) threads: usize,
     /// What an acknowledged write survives.
     pub(crate) durability: Durability,
     pub(crate) profile: Profile,
-    /// Whether chats are named by their model.
+    /// Whether the model names new chats.
     pub(crate) auto_title: bool,
-    /// A run that was active in so many crashes in a row is ended.
+    /// A run that was active in this many crashes in a row is ended.
     pub(crate) max_crashes: u32,
     pub(crate) context: ContextSettings,
     pub(crate) log: String,
@@ -105,19 +108,19 @@ pub(crate) struct Config {
     pub(crate) workspace_tools: WorkspaceTools,
 }
 
-/// What says which model answers.
+/// Settings that decide which model is used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelConfig {
     pub(crate) chosen: Option<String>,
-    /// Asked in this order when the default model gives up.
+    /// Models that are tried in this order when the default model fails.
     pub(crate) fallback: Vec<String>,
-    /// Whether to look for model servers on this machine.
+    /// Whether this machine is searched for model servers.
     pub(crate) discover: bool,
-    /// Keys and addresses of providers are in here, under the names that the registry knows.
+    /// The environment, with the keys and addresses of providers.
     pub(crate) variables: Variables,
 }
 
-/// The environment at the start. Never shown: there are keys in it.
+/// The environment variables at the start. `Debug` does not show them because they contain API keys.
 #[derive(Clone, Default)]
 pub(crate) struct Variables(HashMap<String, String>);
 
@@ -129,7 +132,7 @@ impl Variables {
         std::env::vars_os().filter_map(text).collect()
     }
 
-    /// An empty variable counts as unset.
+    /// Returns a variable; an empty one counts as unset.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         self.0.get(name).cloned()
     }
@@ -152,6 +155,7 @@ impl Config {
         Self::layer(flags, Variables::of_this_process(), Path::new("."))
     }
 
+    /// Combines flags, variables and the settings file of the folder `here`.
     fn layer(flags: Flags, variables: Variables, here: &Path) -> Result<Self> {
         let variable = |name: &str| variables.get(name);
         let ours = |name: &str| variable(&format!("CONCERTINO_{name}"));
@@ -161,21 +165,10 @@ impl Config {
             number("MAX_BODY_BYTES", ours("MAX_BODY_BYTES"))?.or(file.max_body_bytes).unwrap_or(32 << 20);
         let limits = limits::limits(&file, ours, max_body_bytes)?;
 
-        let listen = flags.listen.or_else(|| ours("LISTEN")).or(file.listen);
-        let listen = listen.as_deref().unwrap_or(DEFAULT_LISTEN);
-        let listen: SocketAddr =
-            listen.parse().with_context(|| format!("listen must be ADDRESS:PORT, not \"{listen}\""))?;
-        let auth = match ours("AUTH").or(file.auth).as_deref() {
-            None | Some("token") => Auth::Token,
-            Some("off") if listen.ip().is_loopback() => Auth::Off,
-            Some("off") => bail!(
-                "authentication can be switched off on loopback only; {listen} can be reached by others. \
-                 Set CONCERTINO_AUTH=token"
-            ),
-            Some(other) => bail!("auth must be \"token\" or \"off\", not \"{other}\""),
-        };
-        let data_dir = match flags.data_dir.or_else(|| ours("DATA_DIR").map(PathBuf::from)).or(file.data_dir)
-        {
+        let listen = listen_address(flags.listen.or_else(|| ours("LISTEN")).or(file.listen))?;
+        let auth = auth(ours("AUTH").or(file.auth), listen)?;
+        let data_dir = flags.data_dir.or_else(|| ours("DATA_DIR").map(PathBuf::from)).or(file.data_dir);
+        let data_dir = match data_dir {
             Some(folder) => folder,
             None => default_data_dir(variable)?,
         };
@@ -225,7 +218,7 @@ impl Config {
                 default_window: number("CONTEXT_WINDOW", ours("CONTEXT_WINDOW"))?
                     .or(file.context_window)
                     .unwrap_or(ContextSettings::default().default_window)
-                    .max(SMALLEST_WINDOW),
+                    .max(MIN_WINDOW),
             },
             workspace_tools: match ours("WORKSPACE_TOOLS") {
                 Some(text) => workspace_tools(parse_workspace_tools(&text)?)?,
@@ -241,7 +234,7 @@ impl Config {
         })
     }
 
-    /// Where a browser or the terminal client finds this server.
+    /// Returns the URL at which browsers and `concertino chat` on this machine reach the server.
     pub(crate) fn url(&self) -> String {
         let mut address = self.listen;
         if address.ip().is_unspecified() {
@@ -249,9 +242,42 @@ impl Config {
         }
         format!("http://{address}")
     }
+
+    /// Returns the flags with which another command finds this server and its data folder: those that differ from the
+    /// defaults, whether they came from flags, variables or the settings file.
+    pub(crate) fn flags_to_reach(&self) -> Vec<String> {
+        let mut flags = Vec::new();
+        if self.listen.to_string() != DEFAULT_LISTEN {
+            flags.extend(["--listen".to_owned(), self.listen.to_string()]);
+        }
+        let default = default_data_dir(|name| self.model.variables.get(name)).ok();
+        if default.as_ref() != Some(&self.data_dir) {
+            let folder = std::path::absolute(&self.data_dir).unwrap_or_else(|_| self.data_dir.clone());
+            flags.extend(["--data-dir".to_owned(), folder.display().to_string()]);
+        }
+        flags
+    }
 }
 
-/// `guests=time-now,update-plan; others=time-now`.
+fn listen_address(text: Option<String>) -> Result<SocketAddr> {
+    let text = text.as_deref().unwrap_or(DEFAULT_LISTEN);
+    text.parse()
+        .with_context(|| format!("listen must be ADDRESS:PORT, for example {DEFAULT_LISTEN}, not \"{text}\""))
+}
+
+fn auth(text: Option<String>, listen: SocketAddr) -> Result<Auth> {
+    match text.as_deref() {
+        None | Some("token") => Ok(Auth::Token),
+        Some("off") if listen.ip().is_loopback() => Ok(Auth::Off),
+        Some("off") => bail!(
+            "authentication can be switched off on loopback only, and other machines can reach {listen}. Set \
+             CONCERTINO_AUTH=token, or listen on 127.0.0.1"
+        ),
+        Some(other) => bail!("auth must be \"token\" or \"off\", not \"{other}\""),
+    }
+}
+
+/// Parses `guests=time-now,update-plan; others=time-now`.
 fn parse_workspace_tools(text: &str) -> Result<HashMap<String, Vec<String>>> {
     let entry = |entry: &str| match entry.split_once('=') {
         Some((workspace, tools)) => {
@@ -268,7 +294,8 @@ fn parse_workspace_tools(text: &str) -> Result<HashMap<String, Vec<String>>> {
 fn workspace_tools(limits: HashMap<String, Vec<String>>) -> Result<WorkspaceTools> {
     let mut all = WorkspaceTools::default();
     for (workspace, tools) in limits {
-        let workspace = WorkspaceId::from_outside(&workspace).context("a workspace of workspace_tools")?;
+        let workspace = WorkspaceId::from_outside(&workspace)
+            .context("workspace_tools names a workspace that is not valid")?;
         all.limit(workspace, tools);
     }
     Ok(all)
@@ -280,9 +307,10 @@ fn read_file(named: Option<&Path>, here: &Path) -> Result<File> {
         None => here.join("concertino.toml"),
     };
     match std::fs::read_to_string(&path) {
-        Ok(text) => toml::from_str(&text).with_context(|| format!("in {}", path.display())),
+        Ok(text) => toml::from_str(&text)
+            .with_context(|| format!("the settings file {} is not valid", path.display())),
         Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(File::default()),
-        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        Err(error) => Err(error).with_context(|| format!("cannot read the settings file {}", path.display())),
     }
 }
 
@@ -305,7 +333,7 @@ fn number<T: std::str::FromStr>(name: &str, value: Option<String>) -> Result<Opt
     }
 }
 
-/// One core is left to the store's threads and to whatever else runs here: a thread more would mostly wake the others.
+/// Returns the number of cores less one, which is left to the threads of the store (ADR 18).
 fn all_but_one_core() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     cores.saturating_sub(1).max(1)
@@ -316,125 +344,10 @@ fn default_data_dir(variable: impl Fn(&str) -> Option<String>) -> Result<PathBuf
         return Ok(PathBuf::from(data).join("concertino"));
     }
     let home = variable("HOME").or_else(|| variable("USERPROFILE"));
-    let home = home.context("no home folder is known; name a folder with --data-dir")?;
+    let home = home
+        .context("the home folder is unknown because HOME is not set; name a data folder with --data-dir")?;
     Ok(PathBuf::from(home).join(".local/share/concertino"))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn layer(flags: Flags, variables: &[(&str, &str)], file: &str) -> Result<Config> {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("concertino.toml"), file).unwrap();
-        let variables = variables.iter().copied().chain([("HOME", "/home/someone")]);
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        Config::layer(flags, variables, folder.path())
-    }
-
-    #[test]
-    fn flags_win_over_variables_over_the_file_over_what_is_built_in() {
-        let file = "listen = \"127.0.0.1:1\"\nheartbeat_ms = 500\n";
-        let variables = [("CONCERTINO_LISTEN", "127.0.0.1:2"), ("CONCERTINO_HEARTBEAT_MS", "")];
-        let flags = Flags { listen: Some("127.0.0.1:3".to_owned()), ..Flags::default() };
-        let config = layer(flags, &variables, file).unwrap();
-        assert_eq!(config.listen.port(), 3);
-        assert_eq!(config.heartbeat, Duration::from_millis(500), "an empty variable counts as unset");
-        assert_eq!(layer(Flags::default(), &variables, file).unwrap().listen.port(), 2);
-        assert_eq!(layer(Flags::default(), &[], file).unwrap().listen.port(), 1);
-        assert_eq!(layer(Flags::default(), &[], "").unwrap().listen.port(), 4860);
-    }
-
-    #[test]
-    fn limits_can_be_named_and_one_largest_body_always_fits() {
-        let usual = layer(Flags::default(), &[], "").unwrap().limits;
-        assert_eq!((usual.connections, usual.write_time), (10_000, Duration::from_secs(60)));
-        let file = "max_connections = 5\nmax_bodies_bytes = 1\nmax_body_bytes = 9\nhead_timeout_ms = 0\n";
-        let variables = [("CONCERTINO_WRITE_TIMEOUT_MS", "700"), ("CONCERTINO_MAX_CONNECTIONS", "6")];
-        let limits = layer(Flags::default(), &variables, file).unwrap().limits;
-        assert_eq!((limits.connections, limits.bodies_bytes), (6, 9));
-        assert_eq!(
-            (limits.write_time, limits.head_time),
-            (Duration::from_millis(700), Duration::from_millis(100))
-        );
-        let error = layer(Flags::default(), &[("CONCERTINO_MIN_BODY_RATE", "fast")], "").unwrap_err();
-        assert!(error.to_string().contains("CONCERTINO_MIN_BODY_RATE"), "{error}");
-    }
-
-    #[test]
-    fn threads_can_be_named_but_not_none() {
-        assert!(layer(Flags::default(), &[], "").unwrap().threads >= 1);
-        assert_eq!(layer(Flags::default(), &[], "threads = 3").unwrap().threads, 3);
-        let error = layer(Flags::default(), &[("CONCERTINO_THREADS", "0")], "threads = 3").unwrap_err();
-        assert_eq!(error.to_string(), "threads must be at least 1");
-    }
-
-    #[test]
-    fn writes_survive_a_power_loss_unless_it_is_said_otherwise() {
-        let durability = |variables: &[(&str, &str)], file| {
-            layer(Flags::default(), variables, file).map(|config| config.durability)
-        };
-        assert_eq!(durability(&[], "").unwrap(), Durability::Power);
-        assert_eq!(durability(&[], "durability = \"process\"").unwrap(), Durability::Process);
-        let variables = [("CONCERTINO_DURABILITY", "power")];
-        assert_eq!(durability(&variables, "durability = \"process\"").unwrap(), Durability::Power);
-        let error = durability(&[("CONCERTINO_DURABILITY", "fast")], "").unwrap_err().to_string();
-        assert!(error.contains("\"power\" or \"process\""), "{error}");
-    }
-
-    #[test]
-    fn authentication_cannot_be_switched_off_beyond_loopback() {
-        let variables = [("CONCERTINO_AUTH", "off"), ("CONCERTINO_LISTEN", "0.0.0.0:4860")];
-        let error = layer(Flags::default(), &variables, "").unwrap_err().to_string();
-        assert!(error.contains("loopback only"), "{error}");
-    }
-
-    #[test]
-    fn the_fallback_chain_is_a_list_in_the_file_and_in_the_variable_and_no_key_is_ever_shown() {
-        let file = "fallback = [\"a/b\"]\ndiscover = false\n";
-        let config = layer(Flags::default(), &[("OPENAI_API_KEY", "sk-secret")], file).unwrap();
-        assert_eq!((config.model.fallback.clone(), config.model.discover), (vec!["a/b".to_owned()], false));
-        assert!(!format!("{config:?}").contains("sk-secret"));
-        let variables = [("CONCERTINO_FALLBACK", "c/d, e/f"), ("CONCERTINO_DISCOVER", "on")];
-        let config = layer(Flags::default(), &variables, file).unwrap();
-        assert_eq!(
-            (config.model.fallback, config.model.discover),
-            (vec!["c/d".to_owned(), "e/f".to_owned()], true)
-        );
-    }
-
-    #[test]
-    fn titles_and_compaction_can_be_switched_off_and_a_window_can_be_named() {
-        let config = layer(Flags::default(), &[], "").unwrap();
-        assert!(config.auto_title && config.context.auto_compact);
-        assert_eq!(config.context.default_window, 128_000);
-        let variables = [("CONCERTINO_AUTO_TITLE", "off"), ("CONCERTINO_CONTEXT_WINDOW", "32768")];
-        let config = layer(Flags::default(), &variables, "auto_title = true\nauto_compact = false").unwrap();
-        assert!(!config.auto_title && !config.context.auto_compact);
-        assert_eq!(config.context.default_window, 32_768);
-        let error = layer(Flags::default(), &[("CONCERTINO_AUTO_TITLE", "maybe")], "").unwrap_err();
-        assert!(error.to_string().contains("CONCERTINO_AUTO_TITLE"), "{error}");
-    }
-
-    #[test]
-    fn the_tools_of_a_workspace_are_limited_in_the_file_or_in_the_variable() {
-        let file = "[workspace_tools]\nguests = [\"time-now\"]\n";
-        let guests = WorkspaceId::new("guests");
-        let limits = layer(Flags::default(), &[], file).unwrap().workspace_tools;
-        assert!(limits.allow(&guests, "time-now") && !limits.allow(&guests, "update-plan"));
-        assert!(limits.allow(&WorkspaceId::default_workspace(), "update-plan"));
-        let variables = [("CONCERTINO_WORKSPACE_TOOLS", "guests=; a = x, y")];
-        let limits = layer(Flags::default(), &variables, file).unwrap().workspace_tools;
-        assert!(!limits.allow(&guests, "time-now") && limits.allow(&WorkspaceId::new("a"), "y"));
-        let error = layer(Flags::default(), &[("CONCERTINO_WORKSPACE_TOOLS", "guests")], "").unwrap_err();
-        assert!(error.to_string().contains("guests=time-now"), "{error}");
-    }
-
-    #[test]
-    fn mistakes_name_the_setting() {
-        let error = format!("{:#}", layer(Flags::default(), &[], "listn = \"x\"").unwrap_err());
-        assert!(error.contains("concertino.toml") && error.contains("listn"), "{error}");
-        let error = layer(Flags::default(), &[("CONCERTINO_ENABLE", "magic")], "").unwrap_err().to_string();
-        assert!(error.contains("conformance"), "{error}");
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! The data directory: the database, the token, and the lock that keeps a second process out.
+//! The data folder: the database, the owner's token, and the lock that keeps a second process from using them.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -12,7 +12,7 @@ use protocol::Clock;
 use sha2::{Digest, Sha256};
 use store::{SqliteStore, StoreError, WalFinding, make_private_folder, sync_folder};
 
-use crate::config::Config;
+use crate::{config::Config, output};
 
 pub(crate) struct DataDir {
     folder: PathBuf,
@@ -22,13 +22,13 @@ impl DataDir {
     pub(crate) fn open(config: &Config) -> Result<Self> {
         let folder = config.data_dir.clone();
         make_private_folder(&folder).with_context(|| {
-            format!("cannot make the data folder {}; name another with --data-dir", folder.display())
+            format!("cannot create the data folder {}; name another with --data-dir", folder.display())
         })?;
         restrict(&folder, 0o700)?;
         Ok(Self { folder })
     }
 
-    /// Where the user's own provider files are.
+    /// The folder with the user's own provider files.
     pub(crate) fn providers(&self) -> PathBuf {
         self.folder.join("providers")
     }
@@ -37,16 +37,15 @@ impl DataDir {
         self.folder.join("concertino.db")
     }
 
-    /// Opens the database, with the durability that is set. Its write-ahead log is looked at first, unless another
-    /// process has the database open.
+    /// Opens the database. Checks its write-ahead log first, unless another process has the database open.
     pub(crate) fn store(&self, config: &Config) -> Result<SqliteStore> {
-        let finding = self.check_log()?;
+        let finding = self.check_wal()?;
         self.open_store(config, finding)
     }
 
-    /// Opens the database for a process that holds the lock of the folder: a damaged write-ahead log may be mended.
+    /// Opens the database for a process that holds the lock of the folder, so a damaged write-ahead log can be repaired.
     pub(crate) fn store_locked(&self, config: &Config) -> Result<SqliteStore> {
-        let finding = self.check_log_now()?;
+        let finding = self.check_wal_now()?;
         self.open_store(config, finding)
     }
 
@@ -54,8 +53,8 @@ impl DataDir {
         let path = self.database();
         let store = SqliteStore::open_with(&path, config.durability).map_err(|error| match error {
             StoreError::Corrupt(what) => anyhow::anyhow!(
-                "the database {} is damaged and cannot be opened ({what}). Restore a backup: concertino restore <folder> \
-                 --force",
+                "the database {} is damaged and cannot be opened ({what}). Restore a backup with: concertino restore \
+                 <folder> --force",
                 path.display()
             ),
             error => anyhow::Error::new(error).context("cannot open the database"),
@@ -66,30 +65,30 @@ impl DataDir {
         Ok(store)
     }
 
-    /// Looks at the write-ahead log when no other process has the database open.
-    pub(crate) fn check_log(&self) -> Result<Option<WalFinding>> {
+    /// Checks the write-ahead log, unless another process has the database open.
+    pub(crate) fn check_wal(&self) -> Result<Option<WalFinding>> {
         match self.try_lock()? {
-            Some(_lock) => self.check_log_now(),
+            Some(_lock) => self.check_wal_now(),
             None => Ok(None),
         }
     }
 
-    fn check_log_now(&self) -> Result<Option<WalFinding>> {
+    fn check_wal_now(&self) -> Result<Option<WalFinding>> {
         let stamp = SystemClock.now().0.to_string();
         let finding =
             store::check_wal(&self.database(), &stamp).context("cannot read the write-ahead log")?;
         if let Some(finding) = &finding {
-            eprintln!("concertino: {finding}");
+            output::note(format_args!("concertino: {finding}"));
         }
         Ok(finding)
     }
 
-    /// Where the user's own agents are.
+    /// The folder with the user's own agents.
     pub(crate) fn agents(&self) -> PathBuf {
         self.folder.join("agents")
     }
 
-    /// One process per folder; the lock goes with the process.
+    /// Locks the folder for this process, or fails when another process uses it. The lock ends with the process.
     pub(crate) fn lock(&self) -> Result<File> {
         self.try_lock()?.with_context(|| {
             format!(
@@ -99,15 +98,15 @@ impl DataDir {
         })
     }
 
-    /// `None`: another process has it.
+    /// Locks the folder; returns `None` when another process has the lock.
     pub(crate) fn try_lock(&self) -> Result<Option<File>> {
-        // The folder itself: a file in it could be deleted and made anew, and a second process would lock the new one.
+        // The folder itself is locked: a lock file could be deleted, and a second process would lock a new one.
         if let Ok(folder) = File::open(&self.folder) {
             match folder.try_lock() {
                 Ok(()) => return Ok(Some(folder)),
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => {
-                    tracing::debug!(%error, "this system cannot lock a folder; a file in it is locked");
+                    tracing::debug!(%error, "this system cannot lock a folder; locking a file in it instead");
                 }
             }
         }
@@ -120,11 +119,11 @@ impl DataDir {
         }
     }
 
-    /// The owner's token: the one of the settings, or of the file, which is made when there is none.
+    /// Returns the owner's token: from the settings, else from the token file, which is created when it is missing.
     pub(crate) fn token(&self, config: &Config) -> Result<String> {
         if let Some(token) = &config.token {
-            check(token).with_context(|| {
-                format!("the token of {SET} cannot be used; set another, or none to have one made")
+            check_token(token).with_context(|| {
+                format!("the token in {TOKEN_SETTINGS} is not accepted; set another, or remove it to have one created")
             })?;
             return Ok(token.clone());
         }
@@ -134,9 +133,9 @@ impl DataDir {
             Ok(mut file) => {
                 file.read_to_string(&mut text)?;
                 let token = text.trim();
-                check(token).with_context(|| {
+                check_token(token).with_context(|| {
                     format!(
-                        "the token in {} cannot be used; remove the file to have another made",
+                        "the token in {} is not accepted; remove the file to have another created",
                         path.display()
                     )
                 })?;
@@ -151,18 +150,18 @@ impl DataDir {
         }
     }
 
-    /// Readable by its owner only, and replaced whole: nobody reads half a token.
+    /// Replaces the token file atomically; only its owner can read it.
     pub(crate) fn write_token(&self, token: &str) -> Result<()> {
         let path = self.token_file();
-        let beside = self.folder.join("token.new");
-        match fs::remove_file(&beside) {
+        let new = self.folder.join("token.new");
+        match fs::remove_file(&new) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(error).with_context(|| format!("cannot replace {}", beside.display()));
+                return Err(error).with_context(|| format!("cannot replace {}", new.display()));
             }
             _ => {}
         }
-        write_secret(&beside, token)?;
-        fs::rename(&beside, &path).with_context(|| format!("cannot write {}", path.display()))?;
+        write_secret(&new, token)?;
+        fs::rename(&new, &path).with_context(|| format!("cannot write {}", path.display()))?;
         sync_folder(&self.folder).with_context(|| format!("cannot write {}", path.display()))
     }
 
@@ -170,45 +169,47 @@ impl DataDir {
         self.folder.join("token")
     }
 
-    /// Where the owner's token comes from, for a person.
+    /// Describes where the owner's token comes from, for messages.
     pub(crate) fn token_source(&self, config: &Config) -> String {
         match config.token {
-            Some(_) => SET.to_owned(),
+            Some(_) => TOKEN_SETTINGS.to_owned(),
             None => self.token_file().display().to_string(),
         }
     }
 }
 
-/// Where a token can be set from outside.
-const SET: &str = "CONCERTINO_TOKEN or concertino.toml";
-/// A token that a person chose must be at least this long, in characters.
-const SHORTEST: usize = 20;
-/// So many of its characters must differ.
-const FEWEST: usize = 8;
+/// Where a token can be set, for messages.
+const TOKEN_SETTINGS: &str = "CONCERTINO_TOKEN or concertino.toml";
+/// The fewest characters of a token that a person chose.
+const MIN_TOKEN_CHARS: usize = 20;
+/// How many different characters it must have.
+const MIN_DIFFERENT_CHARS: usize = 8;
 
-/// Whether a token is hard to guess and fits into a header.
-fn check(token: &str) -> Result<()> {
+/// Checks that a token is hard to guess and can be sent in a header.
+fn check_token(token: &str) -> Result<()> {
     let mut letters: Vec<char> = token.chars().collect();
     let length = letters.len();
     letters.sort_unstable();
     letters.dedup();
-    if length < SHORTEST || letters.len() < FEWEST || !token.chars().all(|letter| letter.is_ascii_graphic()) {
+    let is_weak = length < MIN_TOKEN_CHARS || letters.len() < MIN_DIFFERENT_CHARS;
+    if is_weak || !token.chars().all(|letter| letter.is_ascii_graphic()) {
         bail!(
-            "it must have at least {SHORTEST} characters, {FEWEST} of them different, all of them ASCII and no \
-             spaces; `openssl rand -hex 32` makes a good one"
+            "a token needs at least {MIN_TOKEN_CHARS} characters, {MIN_DIFFERENT_CHARS} of them different, all ASCII and \
+             without spaces; `openssl rand -hex 32` makes a good one"
         );
     }
     Ok(())
 }
 
-/// 256 random bits.
+/// Returns a new token of 256 random bits.
 pub(crate) fn new_token() -> Result<String> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)
-        .map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("the operating system returned no random numbers: {error}"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// Returns the SHA-256 of a token; the database has only that.
 pub(crate) fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_that_can_be_guessed_or_sent_by_nobody_are_refused() {
+    fn tokens_that_can_be_guessed_or_not_be_sent_are_refused() {
         for weak in [
             "",
             "x",
@@ -252,10 +253,10 @@ mod tests {
             "a token with spaces in it",
             "ünïcödé-0123456789-abcdef",
         ] {
-            assert!(check(weak).is_err(), "{weak}");
+            assert!(check_token(weak).is_err(), "{weak}");
         }
         for good in ["abcdefghij0123456789", &new_token().unwrap(), "d9b2d63d-a233-4123-847a-717b8a4a1d2c"] {
-            assert!(check(good).is_ok(), "{good}");
+            assert!(check_token(good).is_ok(), "{good}");
         }
     }
 }

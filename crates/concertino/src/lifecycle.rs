@@ -1,16 +1,16 @@
-//! When the process should end: Ctrl-C or SIGTERM. A hangup, which a terminal sends when it closes, does not end it.
+//! Signals: Ctrl-C and SIGTERM end the process. SIGHUP, which a terminal sends when it closes, does not.
 
 use anyhow::Result;
 
-/// From here on a hangup does nothing.
+/// Makes the process ignore SIGHUP from now on.
 pub(crate) fn ignore_hangup() -> Result<()> {
-    // What is registered once stays so until the process ends.
+    // Tokio's handler stays registered until the process ends, even when its stream is dropped.
     #[cfg(unix)]
     drop(tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?);
     Ok(())
 }
 
-/// Resolves at the first request to end.
+/// Resolves at the first Ctrl-C or SIGTERM.
 pub(crate) async fn end_requested() -> Result<()> {
     #[cfg(unix)]
     {

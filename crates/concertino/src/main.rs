@@ -1,29 +1,33 @@
-//! The binary, wiring only: read the settings once, hand them down, run one command.
+//! The binary: reads the settings once and runs one command with them.
+
+#![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic on a closed pipe; use `output`")]
 
 mod agent_files;
+mod build_engine;
 mod commands;
 mod config;
 mod data_dir;
 mod lifecycle;
 mod model_choice;
 mod open_files;
-mod parts;
+mod output;
 mod telemetry;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// A turn is thousands of small allocations, made on one thread and let go on another.
+/// A turn makes thousands of small allocations that are freed on other threads; mimalloc is faster at that.
 #[global_allocator]
-static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// An agent server in one binary.
 #[derive(Parser)]
 #[command(
     version,
     about,
-    after_help = "Without a command, `serve` runs. Documentation: docs/ and README.md."
+    max_term_width = 80,
+    after_help = "Without a command, concertino runs `serve`.\nDocumentation: README.md and docs/ in the source repository."
 )]
 struct Arguments {
     #[command(flatten)]
@@ -34,33 +38,33 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start the server (the default).
+    /// Start the server (default).
     Serve,
-    /// Talk to a running server from the terminal.
+    /// Chat with a running server in the terminal.
     Chat(commands::chat::ChatArguments),
-    /// Show the agents, check agent files, bring them into the database.
+    /// List agents, check agent files, or import them into the database.
     Agents(commands::agents::AgentsArguments),
-    /// Show the models that can be used, or test one.
+    /// List the available models, or test one.
     Models(commands::models::ModelsArguments),
-    /// Check the database; explain which model answers and why, and test it with one call.
+    /// Check the data folder, the database and the default model.
     Doctor,
-    /// Print the sign-in link again.
+    /// Print the sign-in link for a browser.
     Link,
-    /// Show the browsers that are signed in, or sign one out.
+    /// List the signed-in browsers, or sign them out.
     #[command(subcommand)]
     SignIns(commands::sign_ins::SignInsCommand),
     /// Add, list, remove or rotate access tokens.
     #[command(subcommand)]
     Token(commands::token::TokenCommand),
-    /// Write a chat to a folder, with its sub-agents and files.
+    /// Export a chat to a folder, with its sub-agents and files.
     Export(commands::transcript::ExportArguments),
-    /// Read a chat from a folder.
+    /// Import a chat from an exported folder.
     Import(commands::transcript::ImportArguments),
-    /// Copy the whole data folder while the server runs, and verify the copy.
+    /// Back up the data folder and verify the copy; the server may be running.
     Backup(commands::backup::BackupArguments),
-    /// Put a backup back.
+    /// Restore the data folder from a backup.
     Restore(commands::restore::RestoreArguments),
-    /// Show what model calls used and cost.
+    /// Show the tokens and costs of model calls.
     Usage(commands::usage::UsageArguments),
 }
 
@@ -72,32 +76,34 @@ fn main() -> ExitCode {
             .worker_threads(config.threads)
             .enable_all()
             .build()?;
-        let code = runtime.block_on(async {
-            match arguments.command.unwrap_or(Command::Serve) {
-                Command::Serve => commands::serve::serve(&config).await,
-                Command::Chat(arguments) => commands::chat::chat(&config, arguments).await,
-                Command::Agents(arguments) => commands::agents::agents(&config, arguments).await,
-                Command::Models(arguments) => commands::models::models(&config, arguments).await,
-                Command::Doctor => commands::doctor::doctor(&config).await,
-                Command::Link => commands::link::link(&config).await,
-                Command::SignIns(command) => commands::sign_ins::sign_ins(&config, command).await,
-                Command::Token(command) => commands::token::token(&config, command).await,
-                Command::Export(arguments) => commands::transcript::export(&config, arguments).await,
-                Command::Import(arguments) => commands::transcript::import(&config, arguments).await,
-                Command::Backup(arguments) => commands::backup::backup(&config, arguments).await,
-                Command::Restore(arguments) => commands::restore::restore(&config, arguments).await,
-                Command::Usage(arguments) => commands::usage::usage(&config, arguments).await,
-            }
-        });
-        // Work that ignores its end (a blocking read) must not keep the process.
+        let code = runtime.block_on(run(&config, arguments.command.unwrap_or(Command::Serve)));
+        // A blocking read cannot be cancelled and must not keep the process alive.
         runtime.shutdown_timeout(std::time::Duration::from_millis(200));
         code
     });
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("concertino: {error:#}");
+            output::note(format_args!("concertino: {error:#}"));
             ExitCode::FAILURE
         }
+    }
+}
+
+async fn run(config: &config::Config, command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Serve => commands::serve::serve(config).await,
+        Command::Chat(arguments) => commands::chat::chat(config, arguments).await,
+        Command::Agents(arguments) => commands::agents::agents(config, arguments).await,
+        Command::Models(arguments) => commands::models::models(config, arguments).await,
+        Command::Doctor => commands::doctor::doctor(config).await,
+        Command::Link => commands::link::link(config).await,
+        Command::SignIns(command) => commands::sign_ins::sign_ins(config, command).await,
+        Command::Token(command) => commands::token::token(config, command).await,
+        Command::Export(arguments) => commands::transcript::export(config, arguments).await,
+        Command::Import(arguments) => commands::transcript::import(config, arguments).await,
+        Command::Backup(arguments) => commands::backup::backup(config, arguments).await,
+        Command::Restore(arguments) => commands::restore::restore(config, arguments).await,
+        Command::Usage(arguments) => commands::usage::usage(config, arguments).await,
     }
 }

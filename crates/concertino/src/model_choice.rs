@@ -1,4 +1,4 @@
-//! The models of this process: our registry, the user's files over it, and what the settings say.
+//! Builds the model catalogue from the built-in providers, the user's provider files and the settings.
 
 use std::{fs, io::ErrorKind, path::Path, sync::Arc, time::Duration};
 
@@ -13,12 +13,12 @@ use models::{
 
 use crate::config::ModelConfig;
 
-const LARGEST_FILE: u64 = 4 << 20;
-const MOST_FILES: usize = 200;
-/// How often this machine is searched while only the demo model answers.
-const LOOK_AGAIN: Duration = Duration::from_secs(30);
+const MAX_FILE_BYTES: u64 = 4 << 20;
+const MAX_FILES: usize = 200;
+/// How often this machine is searched for model servers while only the demo model is available.
+const DISCOVER_EVERY: Duration = Duration::from_secs(30);
 
-/// `folder` holds the user's provider files; it need not exist.
+/// Builds the catalogue. `folder` has the user's provider files; it may be missing.
 pub(crate) fn catalog(config: &ModelConfig, folder: &Path) -> Result<Catalog> {
     let registry = registry(folder)?;
     let catalog = Catalog::new(CatalogSettings {
@@ -28,15 +28,15 @@ pub(crate) fn catalog(config: &ModelConfig, folder: &Path) -> Result<Catalog> {
         fallback: config.fallback.clone(),
         last_resort: Arc::new(Demo::new(Pace::default())),
     });
-    catalog.context("no model can be chosen")
+    catalog.context("cannot choose a model")
 }
 
 fn registry(folder: &Path) -> Result<Registry> {
-    let mut registry = Registry::builtin().context("the built-in providers")?;
+    let mut registry = Registry::builtin().context("cannot read the built-in providers")?;
     for path in files(folder)? {
         let length = fs::metadata(&path)?.len();
-        if length > LARGEST_FILE {
-            bail!("{} is larger than {LARGEST_FILE} bytes", path.display());
+        if length > MAX_FILE_BYTES {
+            bail!("the provider file {} is larger than {MAX_FILE_BYTES} bytes", path.display());
         }
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         registry.add(&path.display().to_string(), &text)?;
@@ -44,7 +44,7 @@ fn registry(folder: &Path) -> Result<Registry> {
     Ok(registry)
 }
 
-/// In the order of their names, so that it is clear which file lies over which.
+/// Returns the provider files sorted by name; a later file overrides an earlier one.
 fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -58,24 +58,24 @@ fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
             files.push(path);
         }
     }
-    if files.len() > MOST_FILES {
-        bail!("{} holds more than {MOST_FILES} provider files", folder.display());
+    if files.len() > MAX_FILES {
+        bail!("{} has more than {MAX_FILES} provider files", folder.display());
     }
     files.sort();
     Ok(files)
 }
 
-/// Looks for model servers on this machine, again and again while nobody but the demo model answers; tells what it
-/// finds. Ends when there is nothing left to decide.
-pub(crate) async fn keep_looking(catalog: &Catalog, tell: impl Fn(&str)) {
+/// Searches this machine for model servers, repeatedly while only the demo model is available, and reports the model that
+/// becomes the default. Returns when a default model is set.
+pub(crate) async fn discover_default(catalog: &Catalog, report: impl Fn(&str)) {
     loop {
         if let Some(found) = discover::discover(catalog).await {
-            tell(&format!("From now on {} answers: {}.", found.name, found.why));
+            report(&format!("The default model is now {} ({}).", found.name, found.why));
         }
         if catalog.default_model().status != DefaultStatus::LastResort {
             return;
         }
-        tokio::time::sleep(LOOK_AGAIN).await;
+        tokio::time::sleep(DISCOVER_EVERY).await;
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_in_a_users_file_is_told_with_its_place() {
+    fn a_mistake_in_a_users_file_is_reported_with_line_and_column() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("mine.json"), "{\n  \"id\": \"openai\",\n  \"model\": []\n}").unwrap();
         let error = format!("{:#}", catalog(&config(&[]), folder.path()).err().unwrap());

@@ -1,4 +1,4 @@
-//! Logs go to standard error; `CONCERTINO_LOG` filters them (`info`, `engine=debug`, …).
+//! Writes logs to standard error, filtered by `CONCERTINO_LOG` (`info`, `engine=debug`, …).
 
 use anyhow::{Context, Result};
 use tracing_subscriber::EnvFilter;
@@ -6,14 +6,17 @@ use tracing_subscriber::EnvFilter;
 use crate::config::Config;
 
 pub(crate) fn start(config: &Config) -> Result<()> {
-    let filter = EnvFilter::builder()
-        .parse(&config.log)
-        .with_context(|| format!("CONCERTINO_LOG is not a filter: \"{}\"", config.log))?;
+    let filter = EnvFilter::builder().parse(&config.log).with_context(|| {
+        format!(
+            "the log filter \"{}\" is not valid; set log or CONCERTINO_LOG to a level such as info",
+            config.log
+        )
+    })?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_target(false)
-        // A terminal that has gone cannot be written to, and complaining about it would panic.
+        // When the terminal is closed, reporting a failed write to it would panic.
         .log_internal_errors(false)
         .init();
     Ok(())

@@ -1,4 +1,4 @@
-//! A tree of agents whose server is killed at any moment: what was finished is kept and not done again, the rest goes on.
+//! A tree of agents whose server is killed at any moment: what was finished is kept and not done again, the rest continues.
 //!
 //! The real binary, a scripted model server, SIGKILL. `AGENT_KILLS` makes it longer; `cargo xtask soak agents` does.
 
@@ -112,7 +112,7 @@ fn agents(message: &UiMessage, found: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Says yes to whatever is asked; gives whether the chat is done.
+/// Says yes to whatever is asked; returns whether the chat is done.
 async fn attend(http: &Timed, chat: &str) -> bool {
     let (_, open) = http.get("/api/approvals").await;
     for waiting in open["approvals"].as_array().into_iter().flatten() {

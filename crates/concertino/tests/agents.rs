@@ -116,7 +116,7 @@ fn the_list_shows_every_agent_in_80_columns_and_as_json() {
     assert_eq!(said.code, 0, "{}", said.err);
     fits_80_columns(&said.out);
     let general = said.out.lines().find(|line| line.starts_with("general ")).unwrap();
-    assert!(general.contains("main") && general.contains("program"), "{general}");
+    assert!(general.contains("main") && general.contains("built-in"), "{general}");
     let calendar = said.out.lines().find(|line| line.starts_with("calendar ")).unwrap();
     assert!(calendar.contains("✗ the tools calendar-query"), "{calendar}");
     let list: Value = serde_json::from_str(&home.agents(&["list", "--json"]).out).unwrap();
@@ -129,14 +129,14 @@ fn show_tells_what_an_agent_is_made_of_and_an_unknown_name_is_an_error() {
     let said = home.agents(&["show", "agent_search"]);
     assert_eq!(said.code, 0, "{}", said.err);
     fits_80_columns(&said.out);
-    assert!(said.out.contains("name        search\n") && said.out.contains("prompt\n  "), "{}", said.out);
+    assert!(said.out.contains("name          search\n") && said.out.contains("prompt\n  "), "{}", said.out);
     let unknown = home.agents(&["show", "nobody"]);
     assert_eq!(unknown.code, 1);
     assert!(unknown.err.contains("`concertino agents list`"), "{}", unknown.err);
 }
 
 #[test]
-fn check_names_every_mistake_with_file_and_line() {
+fn check_prints_every_problem_with_file_and_line() {
     let home = Home::new();
     let toml = home.write(
         "wrong/a/agent.toml",
@@ -162,9 +162,9 @@ fn check_names_every_mistake_with_file_and_line() {
     ] {
         assert!(said.out.contains(&expected), "{expected}\n\n{}", said.out);
     }
-    assert!(said.out.ends_with("There are 6 mistakes.\n"), "{}", said.out);
+    assert!(said.out.ends_with("6 problems found.\n"), "{}", said.out);
     let right = home.agents(&["check", &team(&home)]);
-    assert_eq!((right.code, right.out.as_str()), (0, "All 2 agents are right.\n"), "{}", right.err);
+    assert_eq!((right.code, right.out.as_str()), (0, "All 2 agents are valid.\n"), "{}", right.err);
 }
 
 fn imports(home: &Home) {
@@ -188,14 +188,14 @@ fn imports(home: &Home) {
     assert_eq!(changed.out, "changed: lead\nchanged: helper\n", "{}", changed.err);
     let shown: Value = serde_json::from_str(&home.agents(&["show", "--json", "helper"]).out).unwrap();
     assert_eq!((&shown["version"], &shown["source"]), (&2.into(), &"database".into()));
-    // A list that was saved can be brought in again.
+    // A saved list can be imported again.
     let list = home.write("saved.json", &home.agents(&["list", "--json"]).out);
     assert_eq!(home.agents(&["import", &list]).out, "unchanged: helper\nunchanged: lead\n");
     home.write("team/helper.json", "{\"name\": \"helper\", \"systemPrompt\": \"\", \"toolKeys\": [\"fly\"]}");
     let refused = home.agents(&["import", &folder]);
     assert_eq!(refused.code, 1);
     assert!(
-        refused.out.contains("helper.json:1: toolKeys[0]") && refused.out.contains("not brought in"),
+        refused.out.contains("helper.json:1: toolKeys[0]") && refused.out.contains("not imported"),
         "{}",
         refused.out
     );
@@ -228,7 +228,7 @@ fn agents_of_the_data_folder_are_there_and_a_wrong_one_is_left_out_with_the_reas
     assert!(said.err.contains("wrong.toml:2: tools[0]: There is no tool named \"fly\"."), "{}", said.err);
     let checked = home.agents(&["check"]);
     assert_eq!(checked.code, 1);
-    assert!(checked.out.contains("There is one mistake."), "{}", checked.out);
+    assert!(checked.out.contains("1 problem found."), "{}", checked.out);
     assert!(Path::new(&home.path("data/concertino.db")).exists());
 }
 

@@ -48,7 +48,7 @@ impl Server {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Whoever does not read its input has ended already.
+        // A process that does not read its input has ended already.
         if let Err(error) = process.stdin.take().unwrap().write_all(input.as_bytes()) {
             assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
         }
@@ -94,7 +94,7 @@ fn ended(output: &Output, code: i32) {
 }
 
 #[test]
-fn an_answer_goes_to_stdout_and_everything_else_aside() {
+fn an_answer_goes_to_stdout_and_everything_else_to_stderr() {
     let server = Server::start();
     let said = server.chat(&["what can you do?"]);
     ended(&said, 0);
@@ -147,7 +147,7 @@ fn a_question_nobody_can_answer_is_left_open_with_code_3() {
 }
 
 #[test]
-fn the_last_chat_goes_on() {
+fn the_last_chat_is_continued() {
     let server = Server::start();
     let said = server.chat(&["--continue", "hello"]);
     ended(&said, 1);
@@ -159,7 +159,7 @@ fn the_last_chat_goes_on() {
 }
 
 #[test]
-fn a_wrong_token_and_no_server_are_told_in_a_sentence() {
+fn a_wrong_token_and_no_server_are_reported_in_a_sentence() {
     let server = Server::start();
     let said = server.chat(&["--token", "wrong", "hello"]);
     ended(&said, 1);
@@ -208,7 +208,7 @@ fn pass_on(mut answers: TcpStream, mut client: TcpStream, before: Option<&str>) 
 }
 
 #[test]
-fn a_lost_connection_is_taken_up_and_nothing_is_printed_twice() {
+fn a_lost_connection_is_resumed_and_nothing_is_printed_twice() {
     let server = Server::start();
     let whole = server.chat(&["what can you do?"]);
     for before in ["\"start-step\"", "offline", "\"text-end\"", "\"finish\""] {
@@ -216,7 +216,7 @@ fn a_lost_connection_is_taken_up_and_nothing_is_printed_twice() {
         let said = server.chat(&["--url", &url, "what can you do?"]);
         ended(&said, 0);
         assert_eq!(stdout(&said), stdout(&whole), "cut before {before}");
-        assert_eq!(stderr(&said), "connection lost, taking it up again (1 of 5)\n");
+        assert_eq!(stderr(&said), "connection lost, reconnecting (1 of 5)\n");
     }
 }
 
@@ -231,7 +231,7 @@ fn ctrl_c_stops_the_run_and_keeps_what_was_said() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Once the first words are there, the run is on.
+    // After the first words the run is active.
     let mut out = process.stdout.take().unwrap();
     let mut first = [0; 1];
     out.read_exact(&mut first).unwrap();
@@ -239,10 +239,10 @@ fn ctrl_c_stops_the_run_and_keeps_what_was_said() {
     assert!(interrupted.success());
     let mut rest = String::new();
     out.read_to_string(&mut rest).unwrap();
-    let mut aside = String::new();
-    process.stderr.take().unwrap().read_to_string(&mut aside).unwrap();
-    assert_eq!(process.wait().unwrap().code(), Some(130), "{aside}");
-    assert!(aside.ends_with("stopped\n"), "{aside}");
+    let mut info = String::new();
+    process.stderr.take().unwrap().read_to_string(&mut info).unwrap();
+    assert_eq!(process.wait().unwrap().code(), Some(130), "{info}");
+    assert!(info.ends_with("stopped\n"), "{info}");
     assert!(!rest.contains("say what I can do"), "{rest}");
     // The chat can be used again at once.
     ended(&server.chat(&["--id", "stopped", "what time is it?"]), 0);
@@ -268,4 +268,87 @@ fn what_was_used_is_shown_as_a_table_and_as_json() {
     let wrong = usage(&["--by", "colour"]);
     ended(&wrong, 2);
     assert!(stderr(&wrong).contains("day, model, agent, session"), "{}", stderr(&wrong));
+}
+
+#[test]
+fn a_command_ends_quietly_when_its_reader_has_left() {
+    let server = Server::start();
+    for arguments in [
+        &["doctor"][..],
+        &["models"],
+        &["models", "--json"],
+        &["usage"],
+        &["link"],
+        &["token", "list"],
+        &["agents"],
+    ] {
+        let mut process = concertino(&server.folder, &server.address)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Closed before the first line: whatever the command prints, nobody reads it.
+        drop(process.stdout.take().unwrap());
+        let output = process.wait_with_output().unwrap();
+        assert!(!stderr(&output).contains("panicked"), "{arguments:?}: {}", stderr(&output));
+        ended(&output, 0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_chat_command_that_the_server_prints_reaches_it_from_another_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("my data");
+    let address = free_address();
+    let mut command = Command::new(BINARY);
+    command.env_clear().env("HOME", folder.path()).env("CONCERTINO_MODEL", "demo/rules").current_dir(&folder);
+    let flags = ["--listen", &address, "--data-dir", data.to_str().unwrap()];
+    let mut process = command.args(flags).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let chat = lines.take(4).find_map(|line| line.trim().strip_prefix("chat:").map(str::to_owned)).unwrap();
+    let output = Command::new("/bin/sh")
+        .args(["-c", &chat])
+        .env_clear()
+        .env("HOME", folder.path())
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert!(chat.contains(&format!("--listen {address}")) && chat.contains("/my data'"), "{chat}");
+    ended(&output, 0);
+    assert!(stdout(&output).contains("time-now"), "{}", stdout(&output));
+}
+
+#[test]
+fn help_texts_and_start_lines_fit_80_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in [
+        &[][..],
+        &["serve"],
+        &["chat"],
+        &["agents"],
+        &["agents", "import"],
+        &["models"],
+        &["models", "test"],
+        &["doctor"],
+        &["link"],
+        &["sign-ins", "revoke"],
+        &["token", "add"],
+        &["export"],
+        &["import"],
+        &["backup"],
+        &["restore"],
+        &["usage"],
+    ] {
+        let output = concertino(&folder, "127.0.0.1:1").args(command).arg("--help").output().unwrap();
+        ended(&output, 0);
+        for line in stdout(&output).lines() {
+            assert!(line.chars().count() <= 80, "{command:?}: {line}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Chats are made, used and deleted without end: the server's memory and its files stay what they were.
 //!
-//! The real binary, a scripted model, people at work at the same time, each of whom has one chat at a time and deletes it
+//! The real binary, a scripted model, people active at the same time, each of whom has one chat at a time and deletes it
 //! after use. `cargo xtask soak churn` takes 30 minutes on the release build and compares the resident memory of the last
 //! ten with the ten before; `CHURN_SECONDS` makes it shorter or longer, and a third of the time takes the place of ten
 //! minutes. The everyday run takes seconds, which say nothing about a plateau: it proves that nothing of the chats is left.
@@ -36,7 +36,7 @@ use process::Process;
 use testkit::upstream::Upstream;
 use tokio::task::{JoinSet, block_in_place};
 
-/// At work at the same time.
+/// Active at the same time.
 const PEOPLE: usize = 8;
 /// From this length on the plateau is judged.
 const LONG: Duration = Duration::from_secs(600);

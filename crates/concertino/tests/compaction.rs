@@ -55,12 +55,12 @@ async fn a_server_killed_in_the_middle_of_a_compaction_finishes_it_after_the_res
         }
         stream.end().await;
     }
-    // Told means stored; the summary is on its way.
+    // What was sent is stored; the summary is on its way.
     block_in_place(|| process.kill());
     upstream.summaries(Summaries::Written);
     block_in_place(|| process.start());
     let http = Timed::new(&process.url());
-    // The run goes on by itself; whoever sends the same message again follows it to its end.
+    // The run continues by itself; a client that sends the same message again follows it to its end.
     let stream = Stream::of(http.open("/api/chat", &message(number)).await);
     stream.end().await;
 

@@ -1,6 +1,6 @@
 //! Killed at any moment, the server loses nothing that anybody saw.
 //!
-//! The real binary runs against a scripted model server; clients drive a mix of turns and take their streams up
+//! The real binary runs against a scripted model server; clients drive a mix of turns and resume their streams
 //! again after every SIGKILL. What each of them saw is held against the database and the API. `CRASH_KILLS` and
 //! `CRASH_SEED` make it longer and different; `cargo xtask soak crash` does.
 
@@ -110,7 +110,7 @@ async fn nothing_that_was_seen_is_lost_whenever_the_server_is_killed() {
     conclude(&world, &process, seed, kills);
 }
 
-/// Everybody finishes the turn at hand; then everything is looked at.
+/// All clients finish their turn; then everything is checked.
 async fn rest(world: &World, process: &Process, audit: &Audit) {
     world.stage.send_replace(Stage::Rest);
     let mut busy = world.busy.subscribe();
@@ -121,7 +121,7 @@ async fn rest(world: &World, process: &Process, audit: &Audit) {
     world.stage.send_replace(Stage::Go);
 }
 
-/// On a busy machine, clients complete little between two kills. They may go on until enough was done to be looked at.
+/// On a busy machine, clients complete little between two kills. They may continue until enough was done to be looked at.
 async fn catch_up(world: &World, killed: u64) {
     let enough = async {
         loop {
@@ -137,7 +137,7 @@ async fn catch_up(world: &World, killed: u64) {
     timeout(PATIENCE, enough).await.unwrap_or_default();
 }
 
-/// Says what was done, and fails if it was too little or anything was wrong.
+/// Prints what was done, and fails if it was too little or something was wrong.
 fn conclude(world: &World, process: &Process, seed: u64, kills: u64) {
     let complaints = process.complaints();
     for line in complaints
@@ -148,9 +148,9 @@ fn conclude(world: &World, process: &Process, seed: u64, kills: u64) {
     }
     let recovered: u64 = complaints
         .lines()
-        .filter_map(|line| line.strip_prefix("Taking up ")?.split(' ').next()?.parse::<u64>().ok())
+        .filter_map(|line| line.strip_prefix("Resuming ")?.split(' ').next()?.parse::<u64>().ok())
         .sum();
-    world.count("runs taken up after a crash", recovered);
+    world.count("runs resumed after a crash", recovered);
     let tally = world.tally();
     let turns: u64 = tally.turns.values().sum();
     println!("crash: seed {seed}, {turns} turns completed");

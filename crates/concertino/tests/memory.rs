@@ -43,7 +43,7 @@ async fn start(seed: u64) -> (Upstream, Process) {
     (upstream, process)
 }
 
-/// Follows a chat at a thousand bytes a second, for ever; gives nothing back.
+/// Follows a chat at a thousand bytes a second, forever, and keeps nothing.
 async fn read_slowly(url: &str, chat: &str) {
     let address = url.strip_prefix("http://").unwrap();
     let socket = TcpSocket::new_v4().unwrap();

@@ -226,7 +226,7 @@ async fn check(machine: &Machine, world: &World, audit: &Audit, acknowledged: &m
     compare(acknowledged, copy.path(), world).await;
 }
 
-/// Everybody finishes the turn at hand; then everything is looked at.
+/// All clients finish their turn; then everything is checked.
 async fn rest(machine: &Machine, world: &World, audit: &Audit, acknowledged: &mut Acknowledged) {
     world.stage.send_replace(Stage::Rest);
     let mut busy = world.busy.subscribe();
@@ -256,7 +256,7 @@ async fn compare(acknowledged: &Acknowledged, folder: &std::path::Path, world: &
     world.count("boundary events compared", acknowledged.count());
 }
 
-/// Says what was done, and fails if it was too little or anything was wrong.
+/// Prints what was done, and fails if it was too little or something was wrong.
 fn conclude(world: &World, machine: &Machine, seed: u64, losses: u64) {
     let complaints = machine.process.complaints();
     for line in complaints

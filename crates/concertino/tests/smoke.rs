@@ -85,7 +85,7 @@ async fn forwarded(http: &Timed, turn: Turn, name: &str) {
     }
 }
 
-/// So many turns by all clients together.
+/// Runs this many turns, by all clients together.
 async fn time(url: &str, ours: bool, turn: Turn, turns: usize, round: usize) -> Duration {
     let clients: Vec<_> = (0..CLIENTS).map(|_| Arc::new(Timed::new(url))).collect();
     let began = Instant::now();

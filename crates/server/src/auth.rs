@@ -1,4 +1,4 @@
-//! Who asks: a bearer token, or the sign-in of a browser (`sign_in.rs`). Every route but `/health` needs one.
+//! Authentication: a bearer token, or the sign-in of a browser (`sign_in.rs`). Every route but `/health` requires one.
 
 use axum::{
     extract::{Request, State},
@@ -24,7 +24,7 @@ pub(crate) async fn require(State(state): State<ServerState>, mut request: Reque
         }
         Ok(None) => ApiError::new(
             ErrorCode::Unauthorized,
-            "A valid token is needed: open the link that concertino printed when it started, or send the header \
+            "The request has no valid token. Open the link that concertino printed when it started, or send the header \
              Authorization: Bearer <token>.",
         )
         .into_response(),
@@ -32,7 +32,7 @@ pub(crate) async fn require(State(state): State<ServerState>, mut request: Reque
     }
 }
 
-/// The caller, if a valid token or sign-in came along.
+/// Returns the caller, or `None` when the request has no valid token or sign-in.
 pub(crate) async fn principal(
     state: &ServerState,
     headers: &HeaderMap,
@@ -43,21 +43,22 @@ pub(crate) async fn principal(
     if let Some(token) = bearer(headers) {
         return by_token(state, token).await;
     }
-    let Some(secret) = sign_in::cookie(headers) else { return Ok(None) };
-    if !sign_in::is_of_own_page(headers) {
+    let Some(secret) = sign_in::cookie_secret(headers) else { return Ok(None) };
+    if !sign_in::is_from_own_page(headers) {
         return Err(ApiError::new(
             ErrorCode::ForbiddenOrigin,
-            "A page of another origin cannot use the sign-in of this browser. Call with a token instead.",
+            "A page of another origin cannot use this browser's sign-in. Send a token instead.",
         ));
     }
-    Ok(state.engine.signed_in(&digest(secret)).await?)
+    Ok(state.engine.signed_in(&digest(&secret)).await?)
 }
 
 pub(crate) async fn by_token(state: &ServerState, token: &str) -> Result<Option<Principal>, ApiError> {
     Ok(state.engine.principal(&digest(token)).await?)
 }
 
-/// Only the digest is stored and looked up, so the time it takes says nothing about the secret.
+/// Returns the SHA-256 of a secret. Only digests are stored and looked up, so the time of a lookup reveals nothing about
+/// the secret.
 pub(crate) fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }

@@ -1,5 +1,4 @@
-//! Reading a JSON body: bounded in size, time and by what all bodies together may hold, with an error that says what is
-//! wrong.
+//! Reads JSON bodies, bounded in size, in time and by the memory that all bodies together may use.
 
 use std::{future::poll_fn, ops::Deref, pin::Pin, time::Duration};
 
@@ -22,16 +21,16 @@ use crate::{
     state::ServerState,
 };
 
-/// Up to here a body is read into a buffer that grows; beyond, room for all that was announced is made at once.
-const TRUSTED: usize = 1 << 20;
+/// Up to this size the buffer grows as bytes arrive. Beyond it the whole announced size is allocated at once.
+const GROWING_BYTES: usize = 1 << 20;
 
-/// A whole body. Until it is dropped, its bytes count among those that all bodies may hold.
-pub(crate) struct Received {
+/// A complete body. Its bytes count against the limit of all bodies until it is dropped.
+pub(crate) struct BodyBytes {
     bytes: Bytes,
-    _held: Option<OwnedSemaphorePermit>,
+    _reserved: Option<OwnedSemaphorePermit>,
 }
 
-impl Deref for Received {
+impl Deref for BodyBytes {
     type Target = Bytes;
 
     fn deref(&self) -> &Bytes {
@@ -39,59 +38,77 @@ impl Deref for Received {
     }
 }
 
-pub(crate) async fn read(state: &ServerState, headers: &HeaderMap, body: Body) -> Result<Received, ApiError> {
+/// Reads the whole body. Refuses it when it is not declared as JSON, too large, too slow, or when there is no memory for it.
+pub(crate) async fn read(
+    state: &ServerState,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<BodyBytes, ApiError> {
     require_json(headers)?;
-    let largest = state.settings.max_body_bytes;
+    let max_bytes = state.settings.max_body_bytes;
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok())
         .and_then(|length| length.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > largest) {
-        return Err(too_large(largest));
+    if announced.is_some_and(|length| length > max_bytes) {
+        return Err(too_large(max_bytes));
     }
-    let mut arriving = Arriving { first: Bytes::new(), all: Vec::new(), announced, held: None };
-    arriving.read(&state.resources, body, largest).await?;
-    Ok(arriving.done())
+    let mut reader = BodyReader { first: Bytes::new(), all: Vec::new(), announced, reserved: None };
+    reader.read(&state.resources, body, max_bytes).await?;
+    Ok(reader.finish())
 }
 
-/// What has arrived of a body. Most come in one piece, which is not copied.
-struct Arriving {
+/// Collects the bytes of a body. Most bodies arrive in one piece, which is not copied.
+struct BodyReader {
+    /// The only piece so far.
     first: Bytes,
+    /// All pieces, once there are several.
     all: Vec<u8>,
+    /// The Content-Length header.
     announced: Option<usize>,
-    held: Option<OwnedSemaphorePermit>,
+    reserved: Option<OwnedSemaphorePermit>,
 }
 
-impl Arriving {
-    async fn read(&mut self, resources: &Resources, mut body: Body, largest: usize) -> Result<(), ApiError> {
+impl BodyReader {
+    async fn read(
+        &mut self,
+        resources: &Resources,
+        mut body: Body,
+        max_bytes: usize,
+    ) -> Result<(), ApiError> {
         let limits = resources.limits();
         let began = Instant::now();
         loop {
-            let deadline = began + time_for(self.length(), limits);
+            let deadline = began + time_allowed(self.length(), limits);
             let frame = tokio::select! {
                 biased;
-                frame = next(&mut body) => frame,
-                () = resources.ending().cancelled() => return Err(shutting_down()),
+                frame = next_frame(&mut body) => frame,
+                () = resources.shutdown().cancelled() => return Err(shutting_down()),
                 () = sleep_until(deadline) => return Err(too_slow(limits)),
             };
             let data = match frame {
                 None => return Ok(()),
                 Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
-                Some(Err(_)) => return Err(ApiError::new(ErrorCode::InvalidJson, "The body broke off.")),
+                Some(Err(_)) => {
+                    return Err(ApiError::new(
+                        ErrorCode::InvalidJson,
+                        "The body ended before it was complete. Send the request again.",
+                    ));
+                }
             };
-            if self.length() + data.len() > largest {
-                return Err(too_large(largest));
+            if self.length() + data.len() > max_bytes {
+                return Err(too_large(max_bytes));
             }
-            let held = tokio::select! {
+            let reserved = tokio::select! {
                 biased;
-                held = resources.hold(data.len()) => held.ok_or_else(busy)?,
-                () = resources.ending().cancelled() => return Err(shutting_down()),
+                reserved = resources.reserve_body_bytes(data.len()) => reserved.ok_or_else(busy)?,
+                () = resources.shutdown().cancelled() => return Err(shutting_down()),
             };
-            match &mut self.held {
-                Some(all) => all.merge(held),
-                none => *none = Some(held),
+            match &mut self.reserved {
+                Some(all) => all.merge(reserved),
+                none => *none = Some(reserved),
             }
-            self.add(data);
+            self.push(data);
         }
     }
 
@@ -99,7 +116,7 @@ impl Arriving {
         self.first.len() + self.all.len()
     }
 
-    fn add(&mut self, data: Bytes) {
+    fn push(&mut self, data: Bytes) {
         if self.length() == 0 {
             self.first = data;
             return;
@@ -107,24 +124,24 @@ impl Arriving {
         if !self.first.is_empty() {
             self.all = std::mem::take(&mut self.first).to_vec();
         }
-        if let Some(announced) = self.announced.filter(|_| self.all.len() >= TRUSTED) {
+        if let Some(announced) = self.announced.filter(|_| self.all.len() >= GROWING_BYTES) {
             self.all.reserve_exact(announced.saturating_sub(self.all.len()));
         }
         self.all.extend_from_slice(&data);
     }
 
-    fn done(self) -> Received {
+    fn finish(self) -> BodyBytes {
         let bytes = if self.all.is_empty() { self.first } else { self.all.into() };
-        Received { bytes, _held: self.held }
+        BodyBytes { bytes, _reserved: self.reserved }
     }
 }
 
-async fn next(body: &mut Body) -> Option<Result<Frame<Bytes>, axum::Error>> {
+async fn next_frame(body: &mut Body) -> Option<Result<Frame<Bytes>, axum::Error>> {
     poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await
 }
 
-/// How long a body may take of which so much has arrived.
-fn time_for(arrived: usize, limits: &Limits) -> Duration {
+/// Returns how long a body may take in all, given how many bytes have arrived.
+fn time_allowed(arrived: usize, limits: &Limits) -> Duration {
     let earned = Duration::from_millis((arrived as u64).saturating_mul(1000) / limits.body_rate.max(1));
     (limits.body_time + earned).min(limits.body_longest)
 }
@@ -132,7 +149,7 @@ fn time_for(arrived: usize, limits: &Limits) -> Duration {
 pub(crate) fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ApiError> {
     serde_json::from_slice(bytes).map_err(|error| {
         if error.is_data() {
-            ApiError::invalid(format!("The body is not what this route takes: {error}."))
+            ApiError::invalid(format!("The body does not have the fields that this route expects: {error}."))
         } else {
             ApiError::new(ErrorCode::InvalidJson, format!("The body is not valid JSON: {error}."))
         }
@@ -152,15 +169,15 @@ fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
     }
 }
 
-fn too_large(largest: usize) -> ApiError {
-    ApiError::new(ErrorCode::BodyTooLarge, format!("The body is larger than {largest} bytes."))
+fn too_large(max_bytes: usize) -> ApiError {
+    ApiError::new(ErrorCode::BodyTooLarge, format!("The body is larger than {max_bytes} bytes."))
 }
 
 fn too_slow(limits: &Limits) -> ApiError {
     ApiError::new(
         ErrorCode::RequestTimeout,
         format!(
-            "The body did not arrive in time: after the first {} seconds it must come with at least {} bytes a second.",
+            "The body did not arrive in time: after the first {} seconds it must be sent at {} bytes per second or faster.",
             limits.body_time.as_secs(),
             limits.body_rate
         ),
@@ -170,14 +187,14 @@ fn too_slow(limits: &Limits) -> ApiError {
 fn busy() -> ApiError {
     ApiError::new(
         ErrorCode::ServerBusy,
-        "The server is reading as many large requests as it may at once. Send this one again in a moment.",
+        "The server is reading as many large requests as it may at once. Send this request again in a moment.",
     )
 }
 
 fn shutting_down() -> ApiError {
     ApiError::new(
         ErrorCode::ShuttingDown,
-        "The server is shutting down and has not taken the request. Send it again in a moment.",
+        "The server is shutting down and did not accept the request. Send it again in a moment.",
     )
 }
 
@@ -193,7 +210,7 @@ mod tests {
             body_longest: Duration::from_secs(60),
             ..Limits::default()
         };
-        let seconds = |arrived| time_for(arrived, &limits).as_secs();
+        let seconds = |arrived| time_allowed(arrived, &limits).as_secs();
         assert_eq!([0, 999, 1000, 30_000, 1_000_000].map(seconds), [20, 20, 21, 50, 60]);
     }
 }

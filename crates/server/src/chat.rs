@@ -1,4 +1,4 @@
-//! The chat surface: what an unmodified `useChat` speaks.
+//! The chat routes, in the protocol of an unmodified `useChat` client.
 
 pub(crate) mod branch;
 pub(crate) mod compact;
@@ -23,19 +23,19 @@ pub(crate) use parse::reason;
 
 use crate::{error::ApiError, router::wrong_method, state::ServerState};
 
-/// `/api/chat/{id}/{word}`, where the id may hold slashes.
+/// Dispatches `/api/chat/{id}/{action}`, where the id may contain slashes.
 pub(crate) async fn dispatch(
     State(state): State<ServerState>,
     Extension(principal): Extension<Principal>,
     Path(rest): Path<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let Some((id, word)) = rest.rsplit_once('/') else {
+    let Some((id, action)) = rest.rsplit_once('/') else {
         return Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address."));
     };
     let session = session_id(id)?;
     let method = request.method().clone();
-    match (&method, word) {
+    match (&method, action) {
         (&Method::GET, "stream") => {
             let headers = request.headers().clone();
             resume::resume(&state, principal, session, &headers).await

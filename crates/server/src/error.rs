@@ -1,5 +1,5 @@
-//! One error, one response: problem JSON under `/api`, a plain sentence on the chat routes (stock clients print
-//! the body). 5xx bodies never tell the cause; it is logged here, once.
+//! Errors as responses: problem JSON under `/api`, one plain sentence on the chat routes (stock clients show the body as
+//! it is). The cause of a 5xx error is logged here once and never sent.
 
 use axum::{
     body::Body,
@@ -17,8 +17,7 @@ use protocol::{
     },
 };
 
-use crate::guard;
-
+/// A refused or failed request: the code decides the status, the message is what a person reads.
 #[derive(Clone, Debug)]
 pub(crate) struct ApiError {
     code: ErrorCode,
@@ -48,7 +47,7 @@ impl From<EngineError> for ApiError {
             tracing::error!(error = &error as &dyn std::error::Error, "a request failed");
         }
         let message = if code == ErrorCode::Internal {
-            "An internal error happened. It was logged; try again.".to_owned()
+            "An internal error happened and was logged. Try again.".to_owned()
         } else {
             error.to_string()
         };
@@ -88,21 +87,22 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Seconds after which a busy server may be asked again.
+/// Seconds after which a client may try a busy server again.
 pub(crate) const RETRY_AFTER: &str = "2";
 
 const PROBLEM: &str = "application/problem+json";
 
-/// On the chat routes an error is one plain sentence, unless the client names problem JSON.
-pub(crate) async fn plain_on_chat(request: Request, next: Next) -> Response {
+/// Completes every response under `/api`: refusals of the framework get an error code, errors of chat routes become plain
+/// text unless the client accepts problem JSON, and nothing may be cached or sniffed.
+pub(crate) async fn finish_api_response(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_chat = path == "/api/chat" || path.starts_with("/api/chat/");
     let plain = is_chat && !accepts_problem(request.headers());
     let is_api = path == "/api" || path.starts_with("/api/");
     let mut response = next.run(request).await;
     if is_api && response.status().is_client_error() && response.extensions().get::<ApiError>().is_none() {
-        // The framework's own refusal: a path that is not UTF-8, a query that names a field twice.
-        response = ApiError::invalid("The address is not valid: it must be UTF-8 and name no field twice.")
+        // A refusal of axum itself: a path that is not UTF-8, or a query with a field twice.
+        response = ApiError::invalid("The address is not valid: it must be UTF-8 and have no field twice.")
             .into_response();
     }
     if plain && let Some(error) = response.extensions().get::<ApiError>() {
@@ -113,9 +113,15 @@ pub(crate) async fn plain_on_chat(request: Request, next: Next) -> Response {
         *response.body_mut() = Body::from(text);
     }
     if is_api {
-        guard::keep_private(response.headers_mut());
+        set_private(response.headers_mut());
     }
     response
+}
+
+/// Forbids caching and content sniffing. Streams and files have their own rule for caches.
+fn set_private(headers: &mut HeaderMap) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
 fn accepts_problem(headers: &HeaderMap) -> bool {

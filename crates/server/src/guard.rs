@@ -1,41 +1,84 @@
-//! Which names and which pages may talk to this server: the defence against DNS rebinding and foreign sites.
+//! Checks the Host and Origin headers, against DNS rebinding and foreign web pages, and adds the CORS headers for listed
+//! origins.
+
+use std::{sync::LazyLock, time::Duration};
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header, uri::Authority},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, uri::Authority},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use protocol::ErrorCode;
+use tower::{Layer, ServiceExt};
+use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::{
     error::ApiError,
     state::{ServerSettings, ServerState},
 };
 
+/// What browsers are told about listed origins. Without credentials: such a page calls with a token, never with the
+/// cookie of this browser.
+static CORS: LazyLock<CorsLayer> = LazyLock::new(|| {
+    CorsLayer::new()
+        // `guard` lets only listed origins pass.
+        .allow_origin(AllowOrigin::mirror_request())
+        .allow_methods([
+            Method::GET,
+            Method::POST,
+            Method::PUT,
+            Method::PATCH,
+            Method::DELETE,
+            Method::OPTIONS,
+        ])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            HeaderName::from_static("last-event-id"),
+        ])
+        .expose_headers([header::LINK, HeaderName::from_static("x-error-code")])
+        .max_age(Duration::from_secs(600))
+        .vary([header::ORIGIN])
+});
+
 pub(crate) async fn guard(State(state): State<ServerState>, request: Request, next: Next) -> Response {
     let Some(host) = host(request.headers(), request.uri()) else {
-        return refuse("This server must be called by a name it knows: the Host header is missing.");
+        return refuse(
+            "The Host header is missing or not valid. Call this server by a host name that it knows.",
+        );
     };
     if !host_is_known(&state.settings, &host) {
         return refuse(
-            "This server does not know the name it was called by. Use localhost, or name the host in CONCERTINO_ALLOWED_HOSTS.",
+            "This server does not know the host name of this request. Use localhost, or add the name to \
+             CONCERTINO_ALLOWED_HOSTS.",
         );
     }
-    let origin = request.headers().get(header::ORIGIN).cloned();
-    let foreign = match origin.as_ref().map(|origin| origin_kind(&state.settings, origin, &host)) {
-        Some(OriginKind::Unknown) => {
-            return refuse(
-                "Pages of this origin may not call this server. Name the origin in CONCERTINO_ALLOWED_ORIGINS.",
-            );
+    let origin = request.headers().get(header::ORIGIN);
+    match origin.map(|origin| origin_kind(&state.settings, origin, &host)) {
+        Some(OriginKind::Unknown) => refuse(
+            "Pages of this origin may not call this server. Add the origin to CONCERTINO_ALLOWED_ORIGINS.",
+        ),
+        Some(OriginKind::Listed) => answer_listed_origin(request, next).await,
+        Some(OriginKind::Own) | None if request.method() == Method::OPTIONS => {
+            StatusCode::NO_CONTENT.into_response()
         }
-        Some(OriginKind::Listed) => origin,
-        Some(OriginKind::Own) | None => None,
-    };
-    if request.method() == Method::OPTIONS {
-        return with_cors(StatusCode::NO_CONTENT.into_response(), foreign);
+        Some(OriginKind::Own) | None => next.run(request).await,
     }
-    with_cors(next.run(request).await, foreign)
+}
+
+/// Answers a page of a listed origin, with CORS headers. A preflight is answered here and reaches no route.
+async fn answer_listed_origin(request: Request, next: Next) -> Response {
+    let is_preflight = request.method() == Method::OPTIONS;
+    let response = CORS.layer(next).oneshot(request).await;
+    let mut response = response.unwrap_or_else(|never| match never {});
+    if is_preflight {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        // Browsers need it with the real answer only, but preflights of this server always had it.
+        let exposed = HeaderValue::from_static("link, x-error-code");
+        response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    }
+    response
 }
 
 fn refuse(message: &str) -> Response {
@@ -57,7 +100,9 @@ fn host_is_known(settings: &ServerSettings, host: &Authority) -> bool {
 }
 
 enum OriginKind {
+    /// A page of this server.
     Own,
+    /// An origin of `CONCERTINO_ALLOWED_ORIGINS`.
     Listed,
     Unknown,
 }
@@ -75,29 +120,4 @@ fn origin_kind(settings: &ServerSettings, origin: &HeaderValue, host: &Authority
     } else {
         OriginKind::Unknown
     }
-}
-
-/// Answers of the API are for the caller alone: kept nowhere and never taken for a page. A stream and a file have their
-/// own rule for caches.
-pub(crate) fn keep_private(headers: &mut HeaderMap) {
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-}
-
-fn with_cors(mut response: Response, origin: Option<HeaderValue>) -> Response {
-    let Some(origin) = origin else { return response };
-    let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(header::VARY, HeaderValue::from_static("Origin"));
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static("authorization, content-type, last-event-id"),
-    );
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE, OPTIONS"),
-    );
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("link, x-error-code"));
-    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
-    response
 }

@@ -1,20 +1,17 @@
-//! HTTP in, frames out; decides nothing.
+//! The HTTP server: requests in, JSON and server-sent events out. Decisions are made in `engine`.
 //!
-//! `router.rs` is the whole URL table. Every request passes `guard.rs` (Host, Origin) and `auth.rs` (token or sign-in) first.
+//! `router.rs` is the whole URL table. Every request passes `guard.rs` (Host, Origin, CORS) and `auth.rs` (token or
+//! sign-in) first. `socket/` has what is written by hand below HTTP (ADR 16).
 
-mod answer;
 mod auth;
 mod body;
 mod chat;
-mod connection;
 mod error;
 mod guard;
 mod limits;
 mod listen;
 mod overflow;
-mod peer;
 mod rest;
-mod revocation;
 mod router;
 mod sign_in;
 mod socket;

@@ -1,4 +1,4 @@
-//! What all clients together may hold, and how long each may take; ADR 22.
+//! Limits on what all clients together may use and on how long each may take; ADR 22.
 
 use std::{
     sync::{
@@ -11,27 +11,28 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+/// The limits themselves; `concertino` reads them from the settings.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Open connections. A connection beyond it is answered 503 and closed.
+    /// Open connections. Connections beyond it are answered 503 and closed.
     pub connections: usize,
-    /// The first line and the headers of a request.
+    /// Size of the request line and the headers of a request.
     pub head_bytes: usize,
-    /// From the first byte of a head to its last one; also the silence of a new connection.
+    /// Time from the first to the last byte of a head. Also how long a new connection may send nothing.
     pub head_time: Duration,
-    /// The silence of a connection between two requests.
+    /// How long a connection may be silent between two requests.
     pub idle_time: Duration,
-    /// What a body has from the start; each byte that arrives adds to it as `body_rate` says.
+    /// The time a body may take at first. Each byte that arrives adds to it, at `body_rate`.
     pub body_time: Duration,
-    /// Bytes a second below which a body is too slow.
+    /// Bytes per second below which a body is too slow.
     pub body_rate: u64,
-    /// The longest that a body may take at any rate.
+    /// The longest time that a body may take at any rate.
     pub body_longest: Duration,
-    /// Bodies that are being read or parsed, all together.
+    /// Bytes of all bodies that are being read or parsed at the same time.
     pub bodies_bytes: usize,
-    /// How long a body waits for room among the others.
+    /// How long a body waits until `bodies_bytes` has room for it.
     pub bodies_wait: Duration,
-    /// How long a client may take none of the bytes that are ready for it.
+    /// How long a client may read none of the bytes that are ready for it.
     pub write_time: Duration,
 }
 
@@ -52,25 +53,25 @@ impl Default for Limits {
     }
 }
 
-/// What is in use of the limits. The listener and the handlers share it.
+/// Counts what is in use. Shared by the listener and the handlers.
 #[derive(Clone)]
-pub struct Resources(Arc<Inner>);
+pub struct Resources(Arc<ResourceCounters>);
 
-struct Inner {
+struct ResourceCounters {
     limits: Limits,
     connections: AtomicUsize,
     bodies: Arc<Semaphore>,
-    ending: CancellationToken,
+    shutdown: CancellationToken,
 }
 
 impl Resources {
     pub fn new(limits: Limits) -> Self {
         let bodies = Arc::new(Semaphore::new(limits.bodies_bytes.min(Semaphore::MAX_PERMITS)));
-        Self(Arc::new(Inner {
+        Self(Arc::new(ResourceCounters {
             limits,
             connections: AtomicUsize::new(0),
             bodies,
-            ending: CancellationToken::new(),
+            shutdown: CancellationToken::new(),
         }))
     }
 
@@ -78,9 +79,9 @@ impl Resources {
         &self.0.limits
     }
 
-    /// Cancelled when the server ends.
-    pub(crate) fn ending(&self) -> &CancellationToken {
-        &self.0.ending
+    /// Cancelled when the server shuts down.
+    pub(crate) fn shutdown(&self) -> &CancellationToken {
+        &self.0.shutdown
     }
 
     /// Open connections.
@@ -88,37 +89,37 @@ impl Resources {
         self.0.connections.load(Ordering::Relaxed)
     }
 
-    /// Bytes of bodies that are held.
+    /// Bytes of bodies that are being read or parsed.
     pub(crate) fn bodies_bytes(&self) -> usize {
         self.0.limits.bodies_bytes.saturating_sub(self.0.bodies.available_permits())
     }
 
-    /// A place for one more connection, unless all are taken.
-    pub(crate) fn admit(&self) -> Option<Admitted> {
-        let admitted = Admitted(Arc::clone(&self.0));
+    /// Counts one more connection; returns `None` when the limit is reached.
+    pub(crate) fn admit_connection(&self) -> Option<ConnectionPermit> {
+        let permit = ConnectionPermit(Arc::clone(&self.0));
         let before = self.0.connections.fetch_add(1, Ordering::Relaxed);
-        // Dropping it takes the count back.
-        (before < self.0.limits.connections).then_some(admitted)
+        // Dropping the permit lowers the count again.
+        (before < self.0.limits.connections).then_some(permit)
     }
 
-    /// Room for so many more bytes of a body. `None`: there was none in time.
-    pub(crate) async fn hold(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    /// Reserves room for this many more bytes of a body. Returns `None` when there is no room in time.
+    pub(crate) async fn reserve_body_bytes(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let bytes = u32::try_from(bytes).ok()?;
         let bodies = &self.0.bodies;
         match Arc::clone(bodies).try_acquire_many_owned(bytes) {
-            Ok(held) => Some(held),
+            Ok(reserved) => Some(reserved),
             Err(_) => {
-                let waiting = Arc::clone(bodies).acquire_many_owned(bytes);
-                tokio::time::timeout(self.0.limits.bodies_wait, waiting).await.ok()?.ok()
+                let room = Arc::clone(bodies).acquire_many_owned(bytes);
+                tokio::time::timeout(self.0.limits.bodies_wait, room).await.ok()?.ok()
             }
         }
     }
 }
 
-/// Counts a connection while it is open.
-pub(crate) struct Admitted(Arc<Inner>);
+/// Counts a connection until it is dropped.
+pub(crate) struct ConnectionPermit(Arc<ResourceCounters>);
 
-impl Drop for Admitted {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
-//! Accepting connections, up to a limit, and an end in two stages: first no new connections and no new requests, then
-//! whatever is still open is cut.
+//! Accepts connections, up to a limit. Shutdown has two stages: first no new connections and requests, then the caller of
+//! [`serve`] drops it and with it the connections that are still open.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,72 +11,72 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{connection, limits::Resources, overflow};
+use crate::{limits::Resources, overflow, socket::serve_connection};
 
-/// How long to wait when the system has no room for another connection.
-const PAUSE: Duration = Duration::from_millis(50);
+/// How long to wait after an accept failed, for example because too many files are open.
+const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 
-/// How often at most the log says that all connections are taken.
-const COMPLAIN_EVERY: Duration = Duration::from_secs(60);
+/// How often at most the log says that all connections are in use.
+const WARN_EVERY: Duration = Duration::from_secs(60);
 
-/// How many requests are read at once. More would only stand between the frames of open streams and their readers.
-const READ_AT_ONCE: usize = 2;
+/// How many requests are read at the same time. Reading more at once would delay the events of open streams.
+const MAX_CONCURRENT_READS: usize = 2;
 
-/// Serves until `end` resolves, then until the open requests are answered.
+/// Serves until `shutdown` resolves, then until the open requests are answered.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
     resources: Resources,
-    end: impl Future<Output = ()>,
+    shutdown: impl Future<Output = ()>,
 ) {
-    let turnstile = Arc::new(Semaphore::new(READ_AT_ONCE));
-    let spare = Arc::new(Semaphore::new(overflow::READ_AT_ONCE));
-    let mut complained: Option<Instant> = None;
+    let read_slots = Arc::new(Semaphore::new(MAX_CONCURRENT_READS));
+    let overflow_slots = Arc::new(Semaphore::new(overflow::MAX_CONCURRENT));
+    let mut last_warning: Option<Instant> = None;
     let mut connections = JoinSet::new();
-    tokio::pin!(end);
+    tokio::pin!(shutdown);
     loop {
         let accepted = tokio::select! {
-            () = &mut end => break,
+            () = &mut shutdown => break,
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
             accepted = listener.accept() => accepted,
         };
         let Ok((stream, _)) = accepted else {
-            // Too many open files, or a client that was gone at once: the next may do.
-            sleep(PAUSE).await;
+            // Too many open files, or the client closed at once: the next accept may succeed.
+            sleep(ACCEPT_RETRY).await;
             continue;
         };
-        // Frames are written whole; waiting for more would only delay them.
+        // Events are written whole; Nagle's algorithm would only delay them.
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection will be slower");
+            tracing::debug!(%error, "TCP_NODELAY could not be set; this connection will be slower");
         }
-        let Some(admitted) = resources.admit() else {
-            if complained.is_none_or(|when| when.elapsed() > COMPLAIN_EVERY) {
-                complained = Some(Instant::now());
+        let Some(permit) = resources.admit_connection() else {
+            if last_warning.is_none_or(|when| when.elapsed() > WARN_EVERY) {
+                last_warning = Some(Instant::now());
                 let limit = resources.limits().connections;
-                tracing::warn!(limit, "all connections are taken; new ones are answered 503");
+                tracing::warn!(limit, "all connections are in use; new ones are answered 503");
             }
-            match Arc::clone(&spare).try_acquire_owned() {
-                Ok(place) => {
-                    let answer = overflow::answer(stream, router.clone(), resources.ending().clone());
+            match Arc::clone(&overflow_slots).try_acquire_owned() {
+                Ok(slot) => {
+                    let answer = overflow::answer(stream, router.clone(), resources.shutdown().clone());
                     connections.spawn(async move {
                         answer.await;
-                        drop(place);
+                        drop(slot);
                     });
                 }
                 Err(_) => overflow::refuse(&stream),
             }
             continue;
         };
-        let connection = connection::serve(stream, router.clone(), Arc::clone(&turnstile), resources.clone());
+        let connection = serve_connection(stream, router.clone(), Arc::clone(&read_slots), resources.clone());
         connections.spawn(async move {
             if let Err(error) = connection.await {
-                // A client that went away is no failure of ours.
+                // A client that closed its connection is no failure of the server.
                 tracing::debug!(%error, "a connection ended early");
             }
-            drop(admitted);
+            drop(permit);
         });
     }
     drop(listener);
-    resources.ending().cancel();
+    resources.shutdown().cancel();
     while connections.join_next().await.is_some() {}
 }

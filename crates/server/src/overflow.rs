@@ -1,4 +1,5 @@
-//! Connections beyond the limit: each gets one answer that says so. `/health` is answered as always, so that whoever watches the server can tell a full one from a dead one.
+//! Connections beyond the limit: each gets one answer that says so. `/health` is answered as usual, so that a monitor can
+//! tell a full server from a dead one.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -15,37 +16,40 @@ use crate::{
     error::{ApiError, RETRY_AFTER},
 };
 
-/// How many have their request read before they are answered.
-pub(crate) const READ_AT_ONCE: usize = 64;
-/// How long one may take, the request and its answer together.
-const TIME: Duration = Duration::from_secs(2);
-/// The smallest buffer that hyper works with.
-const HEAD_BYTES: usize = 8 << 10;
+/// How many connections beyond the limit have their request read before they are answered. More are refused unread.
+pub(crate) const MAX_CONCURRENT: usize = 64;
+/// How long reading the request and writing its answer may take together.
+const TIMEOUT: Duration = Duration::from_secs(2);
+/// The smallest buffer that hyper accepts.
+const MIN_BUFFER_BYTES: usize = 8 << 10;
 
 const FULL: &str =
     "The server has as many connections open as it may. Try again in a moment, or raise max_connections.";
 
 /// Reads one request and answers it.
-pub(crate) async fn answer(stream: TcpStream, router: Router, ending: CancellationToken) {
-    let full = Router::new().fallback(full).layer(from_fn(error::plain_on_chat));
+pub(crate) async fn answer(stream: TcpStream, router: Router, shutdown: CancellationToken) {
+    let refuse_all = Router::new().fallback(server_full).layer(from_fn(error::finish_api_response));
     let service = service_fn(move |request: Request<Incoming>| {
-        let router = if request.uri().path() == "/health" { router.clone() } else { full.clone() };
-        async move { Ok::<Response, Infallible>(into(router.oneshot(request.map(Body::new)).await)) }
+        let router = if request.uri().path() == "/health" { router.clone() } else { refuse_all.clone() };
+        async move {
+            let response = router.oneshot(request.map(Body::new)).await;
+            Ok::<Response, Infallible>(response.unwrap_or_else(|never| match never {}))
+        }
     });
     let connection = http1::Builder::new()
         .keep_alive(false)
-        .max_buf_size(HEAD_BYTES)
+        .max_buf_size(MIN_BUFFER_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     tokio::select! {
         answered = connection => if let Err(error) = answered {
             tracing::debug!(%error, "a connection beyond the limit ended early");
         },
-        () = ending.cancelled() => {}
-        () = tokio::time::sleep(TIME) => {}
+        () = shutdown.cancelled() => {}
+        () = tokio::time::sleep(TIMEOUT) => {}
     }
 }
 
-/// Answers without reading the request. A client that is still sending may miss it.
+/// Answers without reading the request. A client that is still sending may not see the answer.
 pub(crate) fn refuse(stream: &TcpStream) {
     let code = ErrorCode::ServerBusy.as_str();
     let answer = format!(
@@ -58,10 +62,6 @@ pub(crate) fn refuse(stream: &TcpStream) {
     }
 }
 
-fn into(answer: Result<Response, Infallible>) -> Response {
-    answer.unwrap_or_else(|never| match never {})
-}
-
-async fn full() -> ApiError {
+async fn server_full() -> ApiError {
     ApiError::new(ErrorCode::ServerBusy, FULL)
 }

@@ -14,7 +14,7 @@ use crate::{auth, chat, error, error::ApiError, guard, rest, state::ServerState,
 pub fn router(state: ServerState) -> Router {
     let api = Router::new()
         .route("/api/chat", post(chat::post::post).fallback(wrong_method))
-        // Old clients leave the slashes of a chat id as they are, so the id is everything up to the last word:
+        // Old clients do not escape the slashes of a chat id, so the id is everything before the last segment:
         //   GET  …/{id}/stream    chat/resume.rs     GET  …/{id}/messages  chat/history.rs
         //   POST …/{id}/stop      chat/stop.rs       POST …/{id}/branch    chat/branch.rs
         //   POST …/{id}/message   chat/message.rs    GET  …/{id}/queue     chat.rs
@@ -60,7 +60,7 @@ pub fn router(state: ServerState) -> Router {
         .route("/health", get(rest::health::show).fallback(wrong_method))
         .fallback(web_ui::page_or_asset)
         .layer(from_fn_with_state(state.clone(), guard::guard))
-        .layer(from_fn(error::plain_on_chat))
+        .layer(from_fn(error::finish_api_response))
         .with_state(state)
 }
 

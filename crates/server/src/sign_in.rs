@@ -1,97 +1,107 @@
 //! The sign-in of a browser: the link exchanges a token for a random secret in a cookie, of which only the SHA-256 is
-//! stored. Unlike the token it can be revoked alone, and it is worth nothing outside of this server's own pages.
+//! stored. Unlike the token, a sign-in can be revoked alone, and it is valid for pages of this server only (ADR 21).
 
 use axum::http::{HeaderMap, HeaderValue, header, uri::Authority};
+use cookie::{Cookie, SameSite, time::Duration};
 use engine::{Credential, Principal};
 use protocol::ErrorCode;
 
 use crate::{auth, error::ApiError, state::ServerState};
 
-/// Browsers keep no cookie longer. The server ends a sign-in that is not used much earlier.
-const MAX_AGE: u32 = 400 * 24 * 60 * 60;
-/// As much of a browser's name for itself is kept, in bytes.
+/// Browsers keep no cookie longer. The server ends an unused sign-in much earlier.
+const MAX_AGE: Duration = Duration::days(400);
+/// How many bytes of the User-Agent header are stored.
 const MAX_USER_AGENT: usize = 200;
-/// Once held the token itself.
-const FORMER: &str = "concertino_token";
+/// The cookie of former versions; it held the token itself.
+const FORMER_COOKIE: &str = "concertino_token";
 
-/// Signs the browser in, unless it is signed in with this token already; returns the cookie to set. An error when the
-/// token was revoked meanwhile.
+/// Signs the browser in and returns the cookie to set, or `None` when it is already signed in with this token. Fails when
+/// the token was revoked meanwhile.
 pub(crate) async fn sign_in(
     state: &ServerState,
     principal: &Principal,
     headers: &HeaderMap,
 ) -> Result<Option<HeaderValue>, ApiError> {
-    let now = match cookie(headers) {
-        Some(secret) => state.engine.signed_in(&auth::digest(secret)).await?,
+    let current = match cookie_secret(headers) {
+        Some(secret) => state.engine.signed_in(&auth::digest(&secret)).await?,
         None => None,
     };
     let token = |credential| match credential {
         Credential::None => None,
         Credential::Token(token) | Credential::SignIn { token, .. } => Some(token),
     };
-    if now.is_some_and(|now| token(now.credential) == token(principal.credential)) {
+    if current.is_some_and(|current| token(current.credential) == token(principal.credential)) {
         return Ok(None);
     }
-    let random =
-        || ApiError::new(ErrorCode::Internal, "The system gives no random numbers; nobody can sign in.");
-    let secret = state.engine.secret().ok_or_else(random)?;
+    let no_randomness = || {
+        ApiError::new(
+            ErrorCode::Internal,
+            "Signing in failed: the operating system returned no random numbers.",
+        )
+    };
+    let secret = state.engine.secret().ok_or_else(no_randomness)?;
     if !state.engine.sign_in(principal, auth::digest(&secret), user_agent(headers)).await? {
-        return Err(ApiError::new(ErrorCode::Unauthorized, "The token of this link was revoked."));
+        return Err(ApiError::new(
+            ErrorCode::Unauthorized,
+            "The token of this link was revoked. Ask the owner of this server for a new link.",
+        ));
     }
-    Ok(set(headers, &name(headers), &secret, MAX_AGE))
+    Ok(set_cookie(headers, &cookie_name(headers), &secret, MAX_AGE))
 }
 
-/// Has the browser forget its sign-in.
-pub(crate) fn forget(headers: &HeaderMap) -> Option<HeaderValue> {
-    set(headers, &name(headers), "", 0)
+/// Returns the cookie that makes the browser delete its sign-in.
+pub(crate) fn clear_cookie(headers: &HeaderMap) -> Option<HeaderValue> {
+    set_cookie(headers, &cookie_name(headers), "", Duration::ZERO)
 }
 
-/// Has the browser forget the token that former versions gave it.
-pub(crate) fn forget_former(headers: &HeaderMap) -> Option<HeaderValue> {
-    find(headers, FORMER).and_then(|_| set(headers, FORMER, "", 0))
+/// Returns the cookie that makes the browser delete the cookie of former versions, if it sent one.
+pub(crate) fn clear_former_cookie(headers: &HeaderMap) -> Option<HeaderValue> {
+    find_cookie(headers, FORMER_COOKIE).and_then(|_| set_cookie(headers, FORMER_COOKIE, "", Duration::ZERO))
 }
 
-/// The secret of the sign-in that came along.
-pub(crate) fn cookie(headers: &HeaderMap) -> Option<&str> {
-    find(headers, &name(headers))
+/// Returns the sign-in secret of the request's cookie.
+pub(crate) fn cookie_secret(headers: &HeaderMap) -> Option<String> {
+    find_cookie(headers, &cookie_name(headers))
 }
 
-/// Whether the request was made by a page of this server, or by the person (a typed address, a bookmark). Pages of
-/// another port are of the same site, and get the cookie sent along. Browsers that do not say where a request comes
-/// from are held off by the check of the origin.
-pub(crate) fn is_of_own_page(headers: &HeaderMap) -> bool {
+/// Returns whether the request comes from a page of this server or directly from the person (a typed address, a
+/// bookmark). Browsers also send the cookie with requests from pages of another port of the same host, which must not use
+/// it. Old browsers that do not send the header are covered by the check of the Origin header.
+pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none")
 }
 
-/// Cookies ignore ports, so the name has the port: servers on the same host do not overwrite each other's.
-fn name(headers: &HeaderMap) -> String {
+/// The cookie's name contains the port. Cookies are shared by all ports of a host, so servers on the same host would
+/// overwrite each other's cookie otherwise.
+fn cookie_name(headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let port = host.and_then(|host| host.parse::<Authority>().ok()).and_then(|host| host.port_u16());
-    let port = port.unwrap_or(if came_by_tls(headers) { 443 } else { 80 });
+    let port = port.unwrap_or(if is_behind_tls(headers) { 443 } else { 80 });
     format!("concertino_{port}")
 }
 
-/// A proxy says so. Whoever lies here only gets a cookie that their own browser will not send.
-fn came_by_tls(headers: &HeaderMap) -> bool {
+/// Returns whether a proxy received the request over TLS. A client that forges the header only gets a cookie that its own
+/// browser will not send.
+fn is_behind_tls(headers: &HeaderMap) -> bool {
     let forwarded = headers.get("x-forwarded-proto").and_then(|value| value.to_str().ok());
     let first = forwarded.and_then(|value| value.split(',').next());
     first.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
 }
 
-fn set(headers: &HeaderMap, name: &str, value: &str, max_age: u32) -> Option<HeaderValue> {
-    let secure = if came_by_tls(headers) { "; Secure" } else { "" };
-    let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={max_age}{secure}");
-    HeaderValue::from_str(&cookie).ok()
+fn set_cookie(headers: &HeaderMap, name: &str, value: &str, max_age: Duration) -> Option<HeaderValue> {
+    let cookie = Cookie::build((name, value))
+        .path("/")
+        .http_only(true)
+        .same_site(SameSite::Strict)
+        .max_age(max_age)
+        .secure(is_behind_tls(headers));
+    HeaderValue::from_str(&cookie.to_string()).ok()
 }
 
-fn find<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find_map(|(found, value)| (found == name).then_some(value))
+fn find_cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+    let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut cookies = values.flat_map(Cookie::split_parse).filter_map(Result::ok);
+    cookies.find(|cookie| cookie.name() == name).map(|cookie| cookie.value().to_owned())
 }
 
 fn user_agent(headers: &HeaderMap) -> String {

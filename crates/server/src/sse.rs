@@ -1,7 +1,7 @@
-//! Frames out: a viewer as an HTTP body. Step 9 of a chat request.
+//! A viewer of a session as a body of server-sent events. Step 9 of a chat request.
 //!
-//! A comment opens the stream at once, another follows each silence; `[DONE]` closes it. What is ready together
-//! leaves in one write.
+//! The stream begins with a comment, so that the client sees the response at once. It sends another comment after each
+//! silence and ends with `[DONE]`. Events that are ready together are returned together and sent in one write.
 
 use std::{
     sync::{
@@ -19,31 +19,30 @@ use axum::{
 use bytes::Bytes;
 use engine::{Following, OpenStream, Principal, ViewError};
 use futures::stream;
-use protocol::wire::chat::{Chunk, DONE_FRAME};
+use protocol::wire::chat::{Chunk, DONE_EVENT};
 
-use crate::{
-    revocation::{self, REVOKED},
-    state::ServerState,
-};
+use crate::state::ServerState;
 
 const OPENING: &[u8] = b": concertino\n\n";
 const HEARTBEAT: &[u8] = b": keep-alive\n\n";
-const BROKEN_OFF: &str =
-    "The answer broke off because it could not be stored. Reload to see what was kept, and send again.";
+const NOT_STORED: &str = "The answer was cut off because it could not be stored. Reload to see what was kept, then send your message again.";
+const REVOKED: &str = "Your access was revoked, so the answer is no longer shown here. The answer is still being written and is kept; \
+    sign in again to see it.";
 
+/// Returns the response that streams what `following` reads, until it ends or the caller's access is revoked.
 pub(crate) fn response(state: &ServerState, caller: &Principal, following: Following) -> Response {
-    let stream = Stream {
+    let stream = SseStream {
         following,
-        access: revocation::watch(state, caller),
+        access: state.engine.open_stream(caller),
         heartbeat: state.settings.heartbeat,
         stage: Stage::Opening,
-        _open: Open::count(&state.connections),
+        _counted: CountedStream::count(&state.open_streams),
     };
-    let frames = stream::unfold(stream, |mut stream| async move {
+    let events = stream::unfold(stream, |mut stream| async move {
         let bytes = stream.next().await?;
         Some((Ok::<_, std::convert::Infallible>(bytes), stream))
     });
-    let mut response = Response::new(Body::from_stream(frames));
+    let mut response = Response::new(Body::from_stream(events));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -52,38 +51,40 @@ pub(crate) fn response(state: &ServerState, caller: &Principal, following: Follo
     response
 }
 
-struct Stream {
+struct SseStream {
     following: Following,
+    /// Resolves when the caller's token or sign-in is revoked.
     access: OpenStream,
     heartbeat: Duration,
     stage: Stage,
-    _open: Open,
+    _counted: CountedStream,
 }
 
 enum Stage {
     Opening,
-    Frames,
-    Over,
+    Events,
+    Ended,
 }
 
-impl Stream {
+impl SseStream {
+    /// Returns the next bytes of the body; `None` after the last.
     async fn next(&mut self) -> Option<Bytes> {
         match self.stage {
             Stage::Opening => {
-                self.stage = Stage::Frames;
+                self.stage = Stage::Events;
                 Some(Bytes::from_static(OPENING))
             }
-            Stage::Frames => Some(self.frames().await),
-            Stage::Over => None,
+            Stage::Events => Some(self.next_events().await),
+            Stage::Ended => None,
         }
     }
 
-    async fn frames(&mut self) -> Bytes {
+    async fn next_events(&mut self) -> Bytes {
         let next = tokio::select! {
             biased;
             () = self.access.revoked() => {
-                self.stage = Stage::Over;
-                return ended_with(REVOKED);
+                self.stage = Stage::Ended;
+                return error_and_end(REVOKED);
             }
             next = tokio::time::timeout(self.heartbeat, self.following.next()) => next,
         };
@@ -91,43 +92,43 @@ impl Stream {
         match next {
             Some(Ok(bytes)) => Bytes::from(bytes),
             Some(Err(ViewError::NotBegun(why))) => {
-                self.stage = Stage::Over;
-                ended_with(&why.to_string())
+                self.stage = Stage::Ended;
+                error_and_end(&why.to_string())
             }
             Some(Err(error)) => {
-                tracing::warn!(%error, "a stream broke off");
-                self.stage = Stage::Over;
-                ended_with(BROKEN_OFF)
+                tracing::warn!(%error, "a stream was cut off: its events could not be read");
+                self.stage = Stage::Ended;
+                error_and_end(NOT_STORED)
             }
             None => {
-                self.stage = Stage::Over;
-                Bytes::from_static(DONE_FRAME)
+                self.stage = Stage::Ended;
+                Bytes::from_static(DONE_EVENT)
             }
         }
     }
 }
 
-/// An error chunk and the end; never a silent end, which the client would take for success.
-fn ended_with(error: &str) -> Bytes {
+/// Returns an error chunk and the end of the stream. Without the error the client would take the end for success.
+fn error_and_end(error: &str) -> Bytes {
     let chunk = Chunk::Error { error_text: error.into() };
     let mut out = b"data: ".to_vec();
     out.extend(serde_json::to_vec(&chunk).unwrap_or_default());
     out.extend_from_slice(b"\n\n");
-    out.extend_from_slice(DONE_FRAME);
+    out.extend_from_slice(DONE_EVENT);
     Bytes::from(out)
 }
 
-/// Counts a stream while it is open.
-struct Open(Arc<AtomicUsize>);
+/// Counts an open stream until it is dropped.
+struct CountedStream(Arc<AtomicUsize>);
 
-impl Open {
-    fn count(connections: &Arc<AtomicUsize>) -> Self {
-        connections.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(connections))
+impl CountedStream {
+    fn count(open_streams: &Arc<AtomicUsize>) -> Self {
+        open_streams.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(open_streams))
     }
 }
 
-impl Drop for Open {
+impl Drop for CountedStream {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What handlers share.
+//! State that all handlers share.
 
 use std::{
     sync::{Arc, atomic::AtomicUsize},
@@ -14,27 +14,28 @@ pub struct ServerState {
     pub(crate) engine: Engine,
     pub(crate) settings: Arc<ServerSettings>,
     pub(crate) resources: Resources,
-    /// Open streams.
-    pub(crate) connections: Arc<AtomicUsize>,
+    /// The number of open streams.
+    pub(crate) open_streams: Arc<AtomicUsize>,
 }
 
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
     pub auth: Auth,
-    /// Names this server may be called by, beside loopback ones; without port.
+    /// Host names that requests may use, besides loopback names; without port.
     pub hosts: Vec<String>,
-    /// Other origins whose pages may call the API.
+    /// Other origins whose pages may call the API, for example `https://app.example`.
     pub origins: Vec<String>,
     pub max_body_bytes: usize,
-    /// A comment is sent on a stream that was silent for this long.
+    /// After this long without an event a stream sends a comment, so that proxies keep it open.
     pub heartbeat: Duration,
     pub limits: Limits,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auth {
+    /// A token or a browser's sign-in is required.
     Token,
-    /// Everybody who reaches the socket is the default workspace; loopback only.
+    /// No authentication: every caller acts in the default workspace. Allowed on loopback only.
     Off,
 }
 
@@ -54,10 +55,10 @@ impl Default for ServerSettings {
 impl ServerState {
     pub fn new(engine: Engine, settings: ServerSettings) -> Self {
         let resources = Resources::new(settings.limits.clone());
-        Self { engine, settings: Arc::new(settings), resources, connections: Arc::default() }
+        Self { engine, settings: Arc::new(settings), resources, open_streams: Arc::default() }
     }
 
-    /// For [`crate::serve`]: the limits of this server, and what is in use of them.
+    /// Returns the limits and counters that [`crate::serve`] needs.
     pub fn resources(&self) -> Resources {
         self.resources.clone()
     }

@@ -49,7 +49,7 @@ fn agents() -> usize {
 struct Talkative {
     /// The heap whenever the main agent was asked, by how many of its calls had a result.
     stairs: Arc<Mutex<Vec<(usize, usize)>>>,
-    /// How many sub-agents have talked, and whether they may go on.
+    /// How many sub-agents have talked, and whether they may continue.
     arrived: Arc<AtomicUsize>,
     open: Arc<watch::Sender<bool>>,
 }

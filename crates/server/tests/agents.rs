@@ -1,4 +1,4 @@
-//! Sub-agents: delegated to through one gate, at work side by side, shown inside the call that asked for them.
+//! Sub-agents: delegated through one set of checks, active in parallel, shown inside the call that started them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 

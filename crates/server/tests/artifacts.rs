@@ -1,4 +1,4 @@
-//! Output that is too long for a message is kept as a file: a preview for the model, the whole for the person.
+//! Output that is too long for a message is stored as a file: a preview for the model, the whole for the person.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 

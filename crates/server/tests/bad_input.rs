@@ -1,4 +1,4 @@
-//! Bad input, one test each: a clear error with a stable code, nothing half stored, and a chat that works after it.
+//! Bad input, one test each: a clear error with a stable code, nothing stored in part, and a chat that still works.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 

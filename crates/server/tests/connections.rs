@@ -1,4 +1,4 @@
-//! What a connection carries: streams and other answers in turn, with and without an end.
+//! Requests on one connection: streams and other answers in turn, with and without a Content-Length.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 

@@ -28,7 +28,7 @@ use std::{future::Future, time::Duration};
 /// Nothing that a client asks for may take longer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Waits, but never for ever: a hang is a failure of the test.
+/// Waits, but never forever: a hang is a failure of the test.
 async fn bounded<T>(what: &str, work: impl Future<Output = T>) -> T {
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(done) => done,
@@ -42,7 +42,7 @@ fn rounds(everyday: u64) -> u64 {
     everyday * std::cmp::max(1, factor)
 }
 
-/// What was tried and what came of it.
+/// What was tried and the result.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     /// The client got what it asked for.

@@ -1,5 +1,4 @@
-//! A run and its neighbours: stop, resume, retry, edit, branch, a busy chat, the same message again, a planted
-//! history, a restart.
+//! The life of a run: stop, resume, retry, edit, branch, a busy chat, the same message again, an imported history, a restart.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 

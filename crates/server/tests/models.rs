@@ -1,4 +1,4 @@
-//! Which model answers, what happens when it does not, and what the person is told. Over real HTTP.
+//! Which model answers, what happens when it fails, and what the person is told. Over real HTTP.
 
 #[path = "models/choice.rs"]
 mod choice;

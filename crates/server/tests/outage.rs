@@ -1,4 +1,4 @@
-//! The store fails: clients hear of it, nothing hangs, nothing is told that is not kept, and the chat comes back.
+//! When the store fails, clients get an error, nothing hangs, nothing unstored is sent, and the chat works again afterwards.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 

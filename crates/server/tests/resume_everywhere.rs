@@ -22,7 +22,7 @@ use testkit::protocol::{Part, ToolState, UiMessage, wire::chat::Profile};
 
 use record::{Point, Recording, record};
 
-/// Waits, but never for ever.
+/// Waits, but never forever.
 async fn bounded<T>(what: &str, work: impl Future<Output = T>) -> T {
     match tokio::time::timeout(Duration::from_secs(30), work).await {
         Ok(done) => done,

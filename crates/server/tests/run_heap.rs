@@ -73,7 +73,7 @@ async fn read_to_the_end(mut stream: TcpStream) -> usize {
     read
 }
 
-/// Follows a chat at a thousand bytes a second, for ever; gives nothing back.
+/// Follows a chat at a thousand bytes a second, forever, and keeps nothing.
 async fn read_slowly(address: std::net::SocketAddr, chat: &str) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();

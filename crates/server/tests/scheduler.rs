@@ -69,7 +69,7 @@ fn report(count: usize, waited: &mut [Waited], took: Duration, server: &ModelSer
         early,
         late,
     );
-    // Whoever was sent away keeps the turn: a fair order serves the first half before the second.
+    // A client that was refused keeps its place: a fair order serves the first half before the second.
     // Those that are tried at once, eight at least, may change places with each other; by chance it would be a third.
     assert!(displaced <= 9.0_f64.max(count as f64 / 10.0), "the order was lost: {displaced:.1} of {count}");
     assert!(early <= late * 1.1, "the first half waited {early:.2} s, the second {late:.2} s");

@@ -1,6 +1,9 @@
-//! Who may call, from where, and what nobody is told.
+//! Who may call the server, from which host and origin, and what its answers must not reveal.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
+#[path = "security/cors.rs"]
+mod cors;
 
 use serde_json::json;
 use testkit::{

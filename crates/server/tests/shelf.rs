@@ -1,4 +1,4 @@
-//! Finding sessions again: search, pins, what waits, branches.
+//! Finding sessions: search, pins, pending approvals, branches.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 

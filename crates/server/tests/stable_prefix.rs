@@ -35,7 +35,7 @@ fn model(upstream: &Upstream) -> RemoteModel {
     RemoteModel::new(WireFormat::OpenAi, settings).unwrap()
 }
 
-/// So many steps with a tool, each with about as much text as a page of a file, then an answer.
+/// This many steps with a tool, each with about as much text as a page of a file, then an answer.
 fn script(name: &str, steps: usize) -> String {
     let call = |step: usize| {
         let text = format!("{name} {step} {}", "some words of a file that is read ".repeat(20));

@@ -9,8 +9,8 @@
 mod calls;
 #[path = "stream_checklist/ends.rs"]
 mod ends;
-#[path = "stream_checklist/frames.rs"]
-mod frames;
+#[path = "stream_checklist/events.rs"]
+mod events;
 #[path = "stream_checklist/readers.rs"]
 mod readers;
 #[path = "stream_checklist/segments.rs"]

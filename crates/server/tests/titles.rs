@@ -1,4 +1,4 @@
-//! How a chat gets its title: from its first words, from its model, from a person. In that order, and never back.
+//! The title of a chat: from its first words, from its model, from a person, in that order and never back.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -142,7 +142,7 @@ async fn the_command_names_the_chat_and_leaves_no_trace_in_it() {
     assert_eq!(app.main.history().await, before);
     assert_eq!(app.main.info().await["title"], "Harbour paint");
     assert!(format!("{:?}", titles(&app)[0].messages).contains("about the colour"));
-    // The tab still shows the command; what comes after it goes on from what is stored.
+    // The tab still shows the command; what comes after it continues from what is stored.
     assert_eq!(app.send("next").await.text().await, "Yes.");
     assert_eq!(app.main.history().await.len(), 4);
     let last = app.model.requests().pop().unwrap();

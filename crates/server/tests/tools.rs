@@ -1,4 +1,4 @@
-//! Tools in a run: order, failures, limits, what they push, and what a session remembers of them.
+//! Tools in a run: order, failures, limits, what they send, and what a session stores of them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 

@@ -1,4 +1,4 @@
-//! What model calls used and cost: in the message, in the ledger, over the route.
+//! Usage and cost of model calls: in the message, in the ledger, over the route.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 

@@ -1,4 +1,4 @@
-//! The embedded page: who gets it, under which rules, and what a link into it shows.
+//! The embedded web interface: who gets it, with which headers, and what a link into it shows.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 

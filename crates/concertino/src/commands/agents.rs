@@ -1,89 +1,88 @@
-//! `concertino agents`: the agents there are, what one is made of, whether files are right, and bringing them into the
-//! database. Works through the running server where there is one, else on the data folder.
+//! `concertino agents`: lists and shows agents, checks agent files and imports them into the database. Uses the running
+//! server when there is one, else the data folder.
 
-mod door;
+mod agent_client;
 mod import;
 mod show;
 mod table;
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use self::door::Door;
-use crate::config::Config;
+use self::agent_client::AgentClient;
+use crate::{config::Config, output};
 
 #[derive(Args)]
 pub(crate) struct AgentsArguments {
     #[command(subcommand)]
     command: Option<AgentsCommand>,
-    /// Another server than the one of this machine's settings.
+    /// URL of the server [default: the server on this machine].
     #[arg(long, global = true, value_name = "URL")]
     url: Option<String>,
-    /// The access token [default: CONCERTINO_TOKEN, or the one in the data folder].
+    /// Access token [default: CONCERTINO_TOKEN, else the one in the data folder].
     #[arg(long, global = true, value_name = "TOKEN")]
     token: Option<String>,
-    /// Whose agents, when no server runs; a server knows it by the token.
+    /// Workspace, when no server is running; a running server knows it from the token.
     #[arg(long, global = true, default_value = "default", value_name = "NAME")]
     workspace: String,
-    /// As JSON, in the shape of GET /api/agents.
+    /// Print JSON, as returned by GET /api/agents.
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
 enum AgentsCommand {
-    /// Show every agent and whether it can be used (the default).
+    /// List all agents and whether they can be used (default).
     List,
-    /// Show what one agent is made of.
+    /// Show one agent: its model, tools, limits and prompt.
     Show {
-        /// Its name, an alias, or the id of its definition.
+        /// The agent's name, an alias, or the id of its definition.
         name: String,
     },
-    /// Say what is wrong with agent files, with file and line.
+    /// Check agent files and print every problem with file and line.
     Check {
         /// Files or folders [default: agents/ in the data folder].
         paths: Vec<PathBuf>,
     },
-    /// Bring agent files into the database; what is there already is brought up to date.
+    /// Import agent files into the database; agents that exist there are updated.
     Import {
         /// Files or folders.
         #[arg(required = true)]
         paths: Vec<PathBuf>,
-        /// Say what would be done, and do nothing.
+        /// Show what would change, without changing anything.
         #[arg(long)]
         dry_run: bool,
     },
 }
 
+/// What a subcommand prints, and its exit code.
+struct CommandOutput {
+    text: String,
+    code: ExitCode,
+}
+
 pub(crate) async fn agents(config: &Config, arguments: AgentsArguments) -> Result<ExitCode> {
-    let door = Door::open(config, arguments.url, arguments.token, &arguments.workspace).await?;
+    let client = AgentClient::open(config, arguments.url, arguments.token, &arguments.workspace).await?;
     let json = arguments.json;
-    let (text, code) = match arguments.command.unwrap_or(AgentsCommand::List) {
+    let printed = match arguments.command.unwrap_or(AgentsCommand::List) {
         AgentsCommand::List => {
-            let list = door.list().await?;
+            let list = client.list().await?;
             let text = if json { serde_json::to_string_pretty(&list)? + "\n" } else { table::table(&list) };
-            (text, ExitCode::SUCCESS)
+            CommandOutput { text, code: ExitCode::SUCCESS }
         }
         AgentsCommand::Show { name } => {
-            let agent = door.show(&name).await?;
+            let agent = client.show(&name).await?;
             let text = if json { serde_json::to_string_pretty(&agent)? + "\n" } else { show::show(&agent) };
-            (text, ExitCode::SUCCESS)
+            CommandOutput { text, code: ExitCode::SUCCESS }
         }
         AgentsCommand::Check { paths } => {
             let paths = if paths.is_empty() { vec![config.data_dir.join("agents")] } else { paths };
-            import::check(&door, &paths).await?
+            import::check(&client, &paths).await?
         }
-        AgentsCommand::Import { paths, dry_run } => import::import(&door, &paths, dry_run).await?,
+        AgentsCommand::Import { paths, dry_run } => import::import(&client, &paths, dry_run).await?,
     };
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        // Whoever looked has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(code),
-        written => written.map(|()| code).context("cannot print"),
-    }
+    output::text(&printed.text)?;
+    Ok(printed.code)
 }

@@ -1,4 +1,4 @@
-//! `concertino backup`: the data folder as it is at one moment, copied while the server runs, and verified.
+//! `concertino backup`: copies the data folder as of one moment, also while the server runs, and verifies the copy.
 
 use std::{
     collections::BTreeMap,
@@ -17,27 +17,27 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use store::{BackupProgress, VerifyReport};
 
-use crate::{config::Config, data_dir::DataDir};
+use crate::{config::Config, data_dir::DataDir, output};
 
 pub(super) const DATABASE: &str = "concertino.db";
 pub(super) const ARTIFACTS: &str = "artifacts";
-/// What a person wrote; the token is not among it: it is a secret, and a restored folder gets one of its own.
-pub(super) const OWN: [&str; 2] = ["providers", "agents"];
+/// Folders with the user's own files. The token is not copied: it is a secret, and a restored folder gets a new one.
+pub(super) const USER_FOLDERS: [&str; 2] = ["providers", "agents"];
 pub(super) const MANIFEST: &str = "manifest.json";
-/// Files that were made and deleted while others were copied make another copy of the database necessary.
-const ROUNDS: usize = 10;
+/// How often the database is copied again because artifacts were deleted while files were copied.
+const MAX_ROUNDS: usize = 10;
 
 #[derive(Args)]
 pub(crate) struct BackupArguments {
-    /// A folder that is not there yet, or is empty.
+    /// A new or empty folder for the backup.
     #[arg(value_name = "FOLDER")]
     target: PathBuf,
-    /// For programs: what was done and what is damaged.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// What a backup holds; each file with its size and its SHA-256.
+/// The content of a backup: each file with its size and SHA-256, and what was damaged.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Manifest {
@@ -45,13 +45,13 @@ pub(super) struct Manifest {
     pub(super) program: String,
     pub(super) created_at: Timestamp,
     pub(super) sessions: usize,
-    /// What was damaged when the backup was made.
+    /// What was damaged at the time of the backup.
     pub(super) problems: Vec<String>,
-    pub(super) files: BTreeMap<String, FileMark>,
+    pub(super) files: BTreeMap<String, FileDigest>,
 }
 
 #[derive(Serialize, Deserialize, PartialEq, Eq)]
-pub(super) struct FileMark {
+pub(super) struct FileDigest {
     pub(super) bytes: u64,
     pub(super) sha256: String,
 }
@@ -64,11 +64,11 @@ pub(crate) async fn backup(config: &Config, arguments: BackupArguments) -> Resul
     let data = DataDir::open(config)?;
     if !data.database().is_file() {
         bail!(
-            "there is nothing to back up in {}; name the data folder with --data-dir",
+            "there is no database in {}, so there is nothing to back up; name the data folder with --data-dir",
             config.data_dir.display()
         );
     }
-    data.check_log()?;
+    data.check_wal()?;
     let folder = config.data_dir.clone();
     let target = arguments.target.clone();
     let manifest = tokio::task::spawn_blocking(move || copy_all(&folder, &target)).await??;
@@ -76,47 +76,47 @@ pub(crate) async fn backup(config: &Config, arguments: BackupArguments) -> Resul
     Ok(if manifest.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Says what was done; what is damaged goes to standard error.
-pub(super) fn report(manifest: &Manifest, place: &Path, done: &str, as_json: bool) -> Result<()> {
+/// Prints the result of a backup or a restore; damage goes to standard error.
+pub(super) fn report(manifest: &Manifest, folder: &Path, done: &str, as_json: bool) -> Result<()> {
     let bytes: u64 = manifest.files.values().map(|file| file.bytes).sum();
     if as_json {
-        let said = serde_json::json!({
-            "folder": place, "sessions": manifest.sessions, "files": manifest.files.len(), "bytes": bytes,
+        let result = serde_json::json!({
+            "folder": folder, "sessions": manifest.sessions, "files": manifest.files.len(), "bytes": bytes,
             "problems": manifest.problems,
         });
-        println!("{said}");
-        return Ok(());
+        return output::line(result);
     }
-    println!(
+    output::line(format_args!(
         "{done} {}. Chats: {}, files: {}, bytes: {bytes}; {}.",
-        place.display(),
+        folder.display(),
         manifest.sessions,
         manifest.files.len(),
         if manifest.problems.is_empty() { "verified" } else { "not everything could be verified" }
-    );
+    ))?;
     for problem in &manifest.problems {
-        eprintln!("damaged: {problem}");
+        output::note(format_args!("damaged: {problem}"));
     }
     if !manifest.problems.is_empty() {
-        eprintln!("Everything else is whole. An older backup may have what is damaged here.");
+        output::note("Everything else is intact. An older backup may contain what is damaged here.");
     }
     Ok(())
 }
 
+/// Copies the data folder to a new or empty folder. Removes what it wrote when it fails.
 fn copy_all(source: &Path, target: &Path) -> Result<Manifest> {
-    let taken = match fs::read_dir(target) {
+    let is_occupied = match fs::read_dir(target) {
         Ok(mut entries) => entries.next().is_some(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => false,
         Err(error) => return Err(error).with_context(|| format!("cannot use {}", target.display())),
     };
-    if taken {
-        bail!("{} is there already and is not empty; name a new folder", target.display());
+    if is_occupied {
+        bail!("{} exists and is not empty; name a new folder", target.display());
     }
-    let made = !target.exists();
-    let copied = fill(source, target);
+    let is_new = !target.exists();
+    let copied = write_backup(source, target);
     if copied.is_err() {
-        // What is left of it is of no use; the failure is what matters.
-        let removed = if made { fs::remove_dir_all(target) } else { empty(target) };
+        // An error here is dropped: the person must see why the backup failed.
+        let removed = if is_new { fs::remove_dir_all(target) } else { remove_contents(target) };
         drop(removed);
     }
     copied.map_err(|error| {
@@ -125,14 +125,14 @@ fn copy_all(source: &Path, target: &Path) -> Result<Manifest> {
                 || cause.to_string().contains("disk is full")
         });
         if full {
-            error.context(format!("there is no room for the backup at {}", target.display()))
+            error.context(format!("the disk is full; the backup does not fit into {}", target.display()))
         } else {
             error
         }
     })
 }
 
-fn empty(folder: &Path) -> io::Result<()> {
+fn remove_contents(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
@@ -140,66 +140,14 @@ fn empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn fill(source: &Path, target: &Path) -> Result<Manifest> {
-    store::make_private_folder(target).with_context(|| format!("cannot make {}", target.display()))?;
-    let mut said = Teller::new();
-    let mut rounds = 0;
-    let VerifyReport { sessions, mut problems } = loop {
-        rounds += 1;
-        let copy = target.join(DATABASE);
-        if copy.exists() {
-            fs::remove_file(&copy)?;
-        }
-        let verified =
-            store::copy_database(&source.join(DATABASE), &copy, &mut |progress| said.tell(progress))
-                .context("the database cannot be copied")?;
-        let files = store::artifact_files(&copy).unwrap_or_default();
-        let mut missing = Vec::new();
-        for (done, file) in files.iter().enumerate() {
-            said.tell(BackupProgress::Files { done: done as u64, total: files.len() as u64 });
-            let to = target.join(ARTIFACTS).join(file);
-            if to.is_file() {
-                continue;
-            }
-            match copy_file(&source.join(ARTIFACTS).join(file), &to) {
-                Err(error) if is_missing(&error) => missing.push(file.clone()),
-                copied => copied?,
-            }
-        }
-        // A file that is gone belonged to a chat that was deleted since: a newer copy does not refer to it.
-        let live = if missing.is_empty() {
-            Vec::new()
-        } else {
-            store::artifact_files(&source.join(DATABASE)).unwrap_or_default()
-        };
-        let deleted = missing.iter().any(|file| !live.contains(file));
-        if deleted && rounds < ROUNDS {
-            continue;
-        }
-        let known: Vec<_> = files.iter().map(|file| target.join(ARTIFACTS).join(file)).collect();
-        for file in files_below(&target.join(ARTIFACTS))? {
-            if !known.contains(&file) {
-                fs::remove_file(&file)?;
-            }
-        }
-        let mut verified = verified;
-        verified
-            .problems
-            .extend(missing.iter().map(|file| format!("the file {} is missing", file.display())));
-        break verified;
-    };
-    for own in OWN {
-        for file in files_below(&source.join(own))? {
-            let name = file.strip_prefix(source).unwrap_or(&file).to_owned();
-            if let Err(error) = copy_file(&file, &target.join(&name)) {
-                problems.push(format!("{}: {error:#}", name.display()));
-            }
-        }
-    }
+fn write_backup(source: &Path, target: &Path) -> Result<Manifest> {
+    store::make_private_folder(target).with_context(|| format!("cannot create {}", target.display()))?;
+    let VerifyReport { sessions, mut problems } = copy_database_and_artifacts(source, target)?;
+    problems.extend(copy_user_folders(source, target)?);
     let mut files = BTreeMap::new();
     for path in files_below(target)? {
         let name = path.strip_prefix(target).unwrap_or(&path).to_string_lossy().replace('\\', "/");
-        files.insert(name, mark(&path)?);
+        files.insert(name, digest_file(&path)?);
     }
     let program = env!("CARGO_PKG_VERSION").to_owned();
     let created_at = SystemClock.now();
@@ -213,7 +161,87 @@ fn fill(source: &Path, target: &Path) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Everything below a folder that is a file; links are not followed.
+/// Copies the database and the artifacts that the copy refers to. When an artifact was deleted meanwhile, copies the
+/// database again, so that the copy does not refer to it.
+fn copy_database_and_artifacts(source: &Path, target: &Path) -> Result<VerifyReport> {
+    let mut reporter = ProgressReporter::new();
+    let copy = target.join(DATABASE);
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        if copy.exists() {
+            fs::remove_file(&copy)?;
+        }
+        let mut verified =
+            store::copy_database(&source.join(DATABASE), &copy, &mut |progress| reporter.report(progress))
+                .context("cannot copy the database")?;
+        let artifacts = store::artifact_files(&copy).unwrap_or_default();
+        let missing = copy_artifacts(source, target, &artifacts, &mut reporter)?;
+        // An artifact that the live database does not have either belonged to a chat that was deleted since.
+        let live = if missing.is_empty() {
+            Vec::new()
+        } else {
+            store::artifact_files(&source.join(DATABASE)).unwrap_or_default()
+        };
+        let was_deleted = missing.iter().any(|file| !live.contains(file));
+        if was_deleted && rounds < MAX_ROUNDS {
+            continue;
+        }
+        remove_unknown_artifacts(target, &artifacts)?;
+        let missing = missing.iter().map(|file| format!("the file {} is missing", file.display()));
+        verified.problems.extend(missing);
+        return Ok(verified);
+    }
+}
+
+/// Copies artifacts that the backup does not have yet; returns those that do not exist.
+fn copy_artifacts(
+    source: &Path,
+    target: &Path,
+    artifacts: &[PathBuf],
+    reporter: &mut ProgressReporter,
+) -> Result<Vec<PathBuf>> {
+    let mut missing = Vec::new();
+    for (done, file) in artifacts.iter().enumerate() {
+        reporter.report(BackupProgress::Files(done as u64, artifacts.len() as u64));
+        let to = target.join(ARTIFACTS).join(file);
+        if to.is_file() {
+            continue;
+        }
+        match copy_file(&source.join(ARTIFACTS).join(file), &to) {
+            Err(error) if is_missing(&error) => missing.push(file.clone()),
+            copied => copied?,
+        }
+    }
+    Ok(missing)
+}
+
+/// Removes artifacts of an earlier round that the last copy of the database does not refer to.
+fn remove_unknown_artifacts(target: &Path, artifacts: &[PathBuf]) -> Result<()> {
+    let known: Vec<_> = artifacts.iter().map(|file| target.join(ARTIFACTS).join(file)).collect();
+    for file in files_below(&target.join(ARTIFACTS))? {
+        if !known.contains(&file) {
+            fs::remove_file(&file)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies the user's own files; returns the problems with those that could not be copied.
+fn copy_user_folders(source: &Path, target: &Path) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for folder in USER_FOLDERS {
+        for file in files_below(&source.join(folder))? {
+            let name = file.strip_prefix(source).unwrap_or(&file).to_owned();
+            if let Err(error) = copy_file(&file, &target.join(&name)) {
+                problems.push(format!("{}: {error:#}", name.display()));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+/// Returns all files below a folder, sorted. Symbolic links are not followed.
 pub(super) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -236,6 +264,7 @@ pub(super) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// Syncs a folder and all folders below it to disk.
 pub(super) fn sync_all_folders(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -246,7 +275,7 @@ pub(super) fn sync_all_folders(folder: &Path) -> Result<()> {
     Ok(store::sync_folder(folder)?)
 }
 
-/// Copies one file; the copy is its owner's alone and is on the disk.
+/// Copies one file and syncs the copy to disk. Only its owner can read the copy.
 pub(super) fn copy_file(from: &Path, to: &Path) -> Result<()> {
     let mut source = File::open(from).with_context(|| format!("cannot read {}", from.display()))?;
     if let Some(folder) = to.parent() {
@@ -273,41 +302,41 @@ fn is_missing(error: &anyhow::Error) -> bool {
             .is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-pub(super) fn mark(path: &Path) -> Result<FileMark> {
+pub(super) fn digest_file(path: &Path) -> Result<FileDigest> {
     let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (mut hasher, mut bytes, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 16]);
     loop {
         let read = file.read(&mut buffer).with_context(|| format!("cannot read {}", path.display()))?;
         if read == 0 {
             let sha256 = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-            return Ok(FileMark { bytes, sha256 });
+            return Ok(FileDigest { bytes, sha256 });
         }
         hasher.update(&buffer[..read]);
         bytes += read as u64;
     }
 }
 
-/// Says how far it is, on standard error, once it takes longer than a moment.
-pub(super) struct Teller {
+/// Prints the progress to standard error, once a second and only when an operation takes longer than that.
+pub(super) struct ProgressReporter {
     next: Instant,
 }
 
-impl Teller {
+impl ProgressReporter {
     pub(super) fn new() -> Self {
         Self { next: Instant::now() + Duration::from_secs(1) }
     }
 
-    pub(super) fn tell(&mut self, progress: BackupProgress) {
+    pub(super) fn report(&mut self, progress: BackupProgress) {
         if Instant::now() < self.next {
             return;
         }
         self.next = Instant::now() + Duration::from_secs(1);
         match progress {
-            BackupProgress::Copying { done, total } => {
-                eprintln!("copying the database: {done} of {total} pages")
+            BackupProgress::Copying { done: done, total: all } => {
+                output::note(format_args!("copying the database: {done} of {all} pages"));
             }
-            BackupProgress::Files { done, total } => eprintln!("copying files: {done} of {total}"),
-            BackupProgress::Verifying { done, total } => eprintln!("verifying: {done} of {total} chats"),
+            BackupProgress::Files { done: done, total: all } => output::note(format_args!("copying files: {done} of {all}")),
+            BackupProgress::Verifying { done: done, total: all } => output::note(format_args!("verifying: {done} of {all} chats")),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! `concertino doctor`: which model answers and why, what else was found, and one call that proves it.
+//! `concertino doctor`: checks the data folder and the database, explains which model is used and why, and tests it with
+//! one call.
 
 use std::process::ExitCode;
 
@@ -12,87 +13,78 @@ use models::{
     discover,
 };
 
-use super::{backup::Teller, models::try_out};
-use crate::{config::Config, data_dir::DataDir, model_choice};
+use super::{backup::ProgressReporter, models::probe};
+use crate::{config::Config, data_dir::DataDir, model_choice, output};
 
 pub(crate) async fn doctor(config: &Config) -> Result<ExitCode> {
     let data = DataDir::open(config)?;
-    println!("data folder: {}", config.data_dir.display());
-    println!("own provider files: {}", data.providers().display());
-    let sound = database(&data)?;
+    output::line(format_args!("data folder: {}", config.data_dir.display()))?;
+    output::line(format_args!("your provider files: {}", data.providers().display()))?;
+    let is_sound = check_database(&data)?;
     let catalog = match model_choice::catalog(&config.model, &data.providers()) {
         Ok(catalog) => catalog,
         Err(problem) => {
-            println!("  problem: {problem:#}");
+            output::line(format_args!("model: {problem:#}"))?;
             return Ok(ExitCode::FAILURE);
         }
     };
     if config.model.discover {
         discover::discover(&catalog).await;
     }
-    for line in keys(&catalog).into_iter().chain(servers(&catalog, config.model.discover)) {
-        println!("{line}");
+    for line in keys(&catalog).into_iter().chain(model_servers(&catalog, config.model.discover)) {
+        output::line(line)?;
     }
     let default = catalog.default_model();
-    println!("model: {} ({})", default.name, default.why);
+    output::line(format_args!("default model: {} ({})", default.name, default.why))?;
     if default.status == DefaultStatus::LastResort {
-        println!(
-            "  for a real model set a key, for example OPENAI_API_KEY, or start a model server such as Ollama"
-        );
+        output::line("  To use a real model, set an API key such as OPENAI_API_KEY, or start a")?;
+        output::line("  model server such as Ollama.")?;
     }
     for name in catalog.fallback() {
-        let state = match catalog.resolve(&ModelSelection { id: Some(name), ..ModelSelection::default() }, 0)
-        {
-            Ok(_) => "ready".to_owned(),
-            Err(problem) => format!("left out: {problem}"),
-        };
-        println!("  if it gives up: {name} ({state})");
+        output::line(format_args!("  fallback: {name} ({})", fallback_state(&catalog, name)))?;
     }
-    let model = try_out::report(&*default.model()).await;
-    Ok(if sound { model } else { ExitCode::FAILURE })
+    let code = probe::report(&*default.model()).await?;
+    Ok(if is_sound { code } else { ExitCode::FAILURE })
 }
 
-/// Checks the whole database: its structure, the checksum of every row, and every chat against its log.
-fn database(data: &DataDir) -> Result<bool> {
+/// Checks the whole database: its structure, the checksum of every row, and every chat against its log. Returns whether
+/// it is sound.
+fn check_database(data: &DataDir) -> Result<bool> {
     let path = data.database();
     if !path.is_file() {
-        println!("database: none yet");
+        output::line("database: not created yet")?;
         return Ok(true);
     }
-    let finding = data.check_log()?;
-    let mut said = Teller::new();
+    let finding = data.check_wal()?;
+    let mut reporter = ProgressReporter::new();
     let mut problems: Vec<String> =
         finding.filter(|found| found.certain).iter().map(ToString::to_string).collect();
     let copies = store::damaged_wal_copies(&path);
-    match store::verify_database(&path, &mut |progress| said.tell(progress)) {
+    match store::verify_database(&path, &mut |progress| reporter.report(progress)) {
         Ok(verified) => {
             problems.extend(verified.problems);
-            println!(
-                "database: {} (chats: {})",
-                if problems.is_empty() { "sound" } else { "damaged" },
-                verified.sessions
-            );
+            let state = if problems.is_empty() { "sound" } else { "damaged" };
+            output::line(format_args!("database: {state} (chats: {})", verified.sessions))?;
         }
         Err(error) => {
-            println!("database: it cannot be read");
+            output::line("database: cannot be read")?;
             problems.push(error.to_string());
         }
     }
     for problem in &problems {
-        println!("  damaged: {problem}");
+        output::line(format_args!("  damaged: {problem}"))?;
     }
     for copy in copies {
-        println!("  a damaged write-ahead log was kept: {}", copy.display());
+        output::line(format_args!("  a damaged write-ahead log was kept: {}", copy.display()))?;
     }
     if !problems.is_empty() {
-        println!(
-            "  restore a backup: concertino restore <folder> --force; what is not damaged can be used meanwhile"
-        );
+        output::line("  Restore a backup with: concertino restore <folder> --force")?;
+        output::line("  Until then, everything that is not listed as damaged can be used.")?;
     }
     Ok(problems.is_empty())
 }
 
-/// Which providers have a key or an address of the user's, by the names of the variables.
+/// Lists the providers for which a key or an address is set, with the names of the variables.
 fn keys(catalog: &Catalog) -> Vec<String> {
     let line = |provider: &Provider| {
         let address = provider.address_variable().map(|name| format!("address from {name}"));
@@ -102,28 +94,85 @@ fn keys(catalog: &Catalog) -> Vec<String> {
     };
     let lines: Vec<_> = catalog.providers().iter().filter_map(|provider| line(provider)).collect();
     if lines.is_empty() {
-        return vec!["keys: none is set".to_owned()];
+        return vec!["API keys: none is set".to_owned()];
     }
-    std::iter::once("keys and addresses:".to_owned()).chain(lines).collect()
+    std::iter::once("API keys and addresses:".to_owned()).chain(lines).collect()
 }
 
-fn servers(catalog: &Catalog, looked: bool) -> Vec<String> {
-    if !looked {
-        return vec!["on this machine: not looked, discover is off".to_owned()];
+/// Lists the model servers that were found on this machine.
+fn model_servers(catalog: &Catalog, searched: bool) -> Vec<String> {
+    if !searched {
+        return vec!["model servers: not searched, because discover is off".to_owned()];
     }
     let line = |provider: &Provider| {
         let label = &provider.definition.label;
         match provider.status() {
-            ServerStatus::Running(models) if models.is_empty() => {
-                Some(format!("  {label}: runs, but has no model"))
-            }
+            ServerStatus::Running(models) if models.is_empty() => Some(format!("  {label}: running, but has no model")),
             ServerStatus::Running(models) => {
-                Some(format!("  {label}: {} models, the first is {}", models.len(), models[0]))
+                Some(format!("  {label}: running, models: {}, first: {}", models.len(), models[0]))
             }
-            ServerStatus::NotRunning if provider.definition.local => Some(format!("  {label}: not there")),
+            ServerStatus::NotRunning if provider.definition.local => Some(format!("  {label}: not running")),
             ServerStatus::NotRunning | ServerStatus::NotProbed => None,
         }
     };
     let lines = catalog.providers().iter().filter_map(|provider| line(provider));
     std::iter::once("model servers:".to_owned()).chain(lines).collect()
+}
+
+/// Describes whether a fallback model can be used. Only the default model is tested by a call, so "ready" is said only of
+/// a model that its server listed.
+fn fallback_state(catalog: &Catalog, name: &str) -> String {
+    let wanted = ModelSelection { id: Some(name), ..ModelSelection::default() };
+    if let Err(problem) = catalog.resolve(&wanted, 0) {
+        return format!("cannot be used: {problem}");
+    }
+    let (provider, model) = name.split_once('/').unwrap_or((name, ""));
+    let Some(provider) = catalog.provider(provider) else { return "not checked".to_owned() };
+    if provider.load().is_none() {
+        // A model inside this process.
+        return "ready".to_owned();
+    }
+    let label = &provider.definition.label;
+    // Ollama lists `qwen3` as `qwen3:latest`.
+    let has = |listed: &String| listed == model || listed.strip_suffix(":latest") == Some(model);
+    match provider.status() {
+        ServerStatus::Running(models) if models.iter().any(has) => "ready".to_owned(),
+        ServerStatus::Running(_) => format!("{label} is running, but does not have this model"),
+        ServerStatus::NotRunning => format!("{label} is not running"),
+        ServerStatus::NotProbed if provider.definition.local => "not checked, because discover is off".to_owned(),
+        ServerStatus::NotProbed => "configured, not tested".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use models::{CatalogSettings, Scripted, registry::Registry};
+
+    use super::*;
+
+    #[test]
+    fn a_fallback_is_ready_only_when_its_server_has_it() {
+        let registry = Registry::builtin().unwrap();
+        let catalog = Catalog::new(CatalogSettings {
+            registry: &registry,
+            variable: &|name| (name == "DEEPSEEK_API_KEY").then(|| "k".to_owned()),
+            chosen: None,
+            fallback: Vec::new(),
+            last_resort: Arc::new(Scripted::new([])),
+        })
+        .unwrap();
+        let state = |name: &str| fallback_state(&catalog, name);
+        assert_eq!(state("deepseek/deepseek-chat"), "configured, not tested");
+        assert!(state("nobody/x").starts_with("cannot be used: "), "{}", state("nobody/x"));
+        assert_eq!(state("ollama/qwen3"), "not checked, because discover is off");
+        let ollama = catalog.provider("ollama").unwrap();
+        ollama.saw(ServerStatus::NotRunning);
+        assert_eq!(state("ollama/qwen3"), "Ollama is not running");
+        ollama.saw(ServerStatus::Running(["llama3:8b".to_owned()].into()));
+        assert_eq!(state("ollama/qwen3"), "Ollama is running, but does not have this model");
+        ollama.saw(ServerStatus::Running(["llama3:8b".to_owned(), "qwen3:latest".to_owned()].into()));
+        assert_eq!([state("ollama/qwen3"), state("ollama/llama3:8b")], ["ready", "ready"]);
+    }
 }

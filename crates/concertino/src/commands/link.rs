@@ -1,4 +1,4 @@
-//! `concertino link`: the sign-in link again.
+//! `concertino link`: prints the sign-in link.
 
 use std::process::ExitCode;
 
@@ -9,6 +9,7 @@ use super::token::owner;
 use crate::{
     config::Config,
     data_dir::{DataDir, digest},
+    output,
 };
 
 pub(crate) async fn link(config: &Config) -> Result<ExitCode> {
@@ -17,17 +18,17 @@ pub(crate) async fn link(config: &Config) -> Result<ExitCode> {
     let store = data.store(config)?;
     if store.token(&digest(&token)).await?.is_none() {
         if store.was_revoked(&digest(&token)).await? {
-            return Err(owner::revoked(&data, config));
+            return Err(owner::revoked_error(&data, config));
         }
-        // A server that starts later takes it over.
+        // When no server runs, the next one to start accepts this token.
         if data.try_lock()?.is_none() {
             bail!(
-                "the running server does not know the token of {}; restart it, or run `concertino link` with the \
-                 settings that it was started with",
+                "the running server does not know the token in {}; restart the server, or run `concertino link` with \
+                 the same settings as the server",
                 data.token_source(config)
             );
         }
     }
-    println!("{}", owner::link(config, &token));
+    output::line(owner::link(config, &token))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,42 +1,41 @@
-//! Lists for a terminal: at most 80 columns, long words cut.
+//! Formats lists for a terminal, at most 80 columns wide; long texts are cut.
 
-use std::io::{self, Write};
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use protocol::Timestamp;
 
 use super::chat::text;
+use crate::output;
 
 const COLUMNS: usize = 80;
 
 pub(super) struct Column {
     title: &'static str,
-    kind: Kind,
+    layout: Layout,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Layout {
     Left,
     Right,
-    /// As wide as there is room, and cut.
-    Wide,
+    /// To the left, and cut when the line is too long.
+    Flexible,
 }
 
 impl Column {
     pub(super) fn left(title: &'static str) -> Self {
-        Self { title, kind: Kind::Left }
+        Self { title, layout: Layout::Left }
     }
 
     pub(super) fn right(title: &'static str) -> Self {
-        Self { title, kind: Kind::Right }
+        Self { title, layout: Layout::Right }
     }
 
-    pub(super) fn wide(title: &'static str) -> Self {
-        Self { title, kind: Kind::Wide }
+    pub(super) fn flexible(title: &'static str) -> Self {
+        Self { title, layout: Layout::Flexible }
     }
 }
 
-/// One line for each row under the titles.
+/// Formats the titles and one line for each row.
 pub(super) fn table(columns: &[Column], rows: &[Vec<String>]) -> String {
     let titles: Vec<String> = columns.iter().map(|column| column.title.to_owned()).collect();
     let rows: Vec<Vec<String>> = std::iter::once(&titles)
@@ -46,10 +45,10 @@ pub(super) fn table(columns: &[Column], rows: &[Vec<String>]) -> String {
     let widest = |at: usize| rows.iter().map(|row| text::width(&row[at])).max().unwrap_or_default();
     let mut widths: Vec<usize> = (0..columns.len()).map(widest).collect();
     let gaps = 2 * columns.len().saturating_sub(1);
-    // The widest gives way first.
+    // The widest flexible column shrinks first.
     while widths.iter().sum::<usize>() + gaps > COLUMNS {
-        let wide = (0..columns.len()).filter(|at| columns[*at].kind == Kind::Wide);
-        let Some(at) = wide.max_by_key(|at| widths[*at]).filter(|at| widths[*at] > 8) else { break };
+        let flexible = (0..columns.len()).filter(|at| columns[*at].layout == Layout::Flexible);
+        let Some(at) = flexible.max_by_key(|at| widths[*at]).filter(|at| widths[*at] > 8) else { break };
         widths[at] -= 1;
     }
     let mut out = String::new();
@@ -58,8 +57,11 @@ pub(super) fn table(columns: &[Column], rows: &[Vec<String>]) -> String {
         for (at, cell) in row.iter().enumerate() {
             let cell = text::cut(cell, widths[at]);
             let room = " ".repeat(widths[at].saturating_sub(text::width(&cell)));
-            let (before, after) =
-                if columns[at].kind == Kind::Right { (room, String::new()) } else { (String::new(), room) };
+            let (before, after) = if columns[at].layout == Layout::Right {
+                (room, String::new())
+            } else {
+                (String::new(), room)
+            };
             let gap = if at == 0 { "" } else { "  " };
             line.push_str(&format!("{gap}{before}{cell}{after}"));
         }
@@ -69,7 +71,7 @@ pub(super) fn table(columns: &[Column], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// How long ago, in words.
+/// Formats how long ago a time was.
 pub(super) fn ago(now: Timestamp, then: Timestamp) -> String {
     let minutes = now.0.saturating_sub(then.0) / 60_000;
     let (count, unit) = match minutes {
@@ -81,13 +83,9 @@ pub(super) fn ago(now: Timestamp, then: Timestamp) -> String {
     format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
 }
 
-/// To standard output; a reader that has seen enough is no failure.
+/// Prints a list to standard output.
 pub(super) fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    match writeln!(out, "{}", text.trim_end()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written.context("cannot print"),
-    }
+    output::line(text.trim_end())
 }
 
 #[cfg(test)]
@@ -95,8 +93,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_name_gives_way_and_the_line_stays_within_eighty_columns() {
-        let columns = [Column::right("no."), Column::wide("name"), Column::left("made")];
+    fn a_long_name_is_cut_so_that_the_line_fits_eighty_columns() {
+        let columns = [Column::right("no."), Column::flexible("name"), Column::left("made")];
         let rows = [
             vec!["7".to_owned(), "x".repeat(200), "just now".to_owned()],
             vec!["1234".to_owned(), "界".to_owned(), "3 days ago".to_owned()],
@@ -107,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_by_their_largest_unit() {
+    fn times_are_formatted_in_their_largest_unit() {
         let ago = |minutes: i64| ago(Timestamp(minutes * 60_000), Timestamp(0));
         assert_eq!(
             [ago(0), ago(1), ago(59), ago(120), ago(3_000)],

@@ -1,7 +1,7 @@
-//! `concertino models`: what can be chosen, what it can do and costs; `models test` asks one of them.
+//! `concertino models`: lists the models with their abilities and prices; `models test` asks one of them a question.
 
+pub(crate) mod probe;
 mod table;
-pub(crate) mod try_out;
 
 use std::process::ExitCode;
 
@@ -9,31 +9,31 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use models::{ModelSelection, catalog::list::Filter, discover};
 
-use crate::{config::Config, data_dir::DataDir, model_choice};
+use crate::{config::Config, data_dir::DataDir, model_choice, output};
 
 #[derive(Args)]
 pub(crate) struct ModelsArguments {
     #[command(subcommand)]
     command: Option<ModelsCommand>,
-    /// Only models with this tag, for example image_input; may be given several times.
+    /// Only models with this tag, for example image_input; can be repeated.
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
     /// Only models of this provider.
     #[arg(long, value_name = "PROVIDER")]
     provider: Option<String>,
-    /// Only models that can be asked now.
+    /// Only models that are ready to use.
     #[arg(long)]
     available: bool,
-    /// As JSON, in the shape of GET /api/models.
+    /// Print JSON, as returned by GET /api/models.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Subcommand)]
 enum ModelsCommand {
-    /// Ask a model one short question and say what came of it.
+    /// Ask a model one short question and print the answer and its timing.
     Test {
-        /// provider/model; the default when left out.
+        /// The model, as provider/model [default: the default model].
         model: Option<String>,
     },
 }
@@ -46,7 +46,7 @@ pub(crate) async fn models(config: &Config, arguments: ModelsArguments) -> Resul
     if let Some(ModelsCommand::Test { model }) = &arguments.command {
         let wanted = ModelSelection { id: model.as_deref(), ..ModelSelection::default() };
         let model = catalog.resolve(&wanted, 0)?;
-        return Ok(try_out::report(&*model).await);
+        return probe::report(&*model).await;
     }
     let filter = Filter {
         tags: &arguments.tag,
@@ -55,9 +55,9 @@ pub(crate) async fn models(config: &Config, arguments: ModelsArguments) -> Resul
     };
     let list = catalog.list(&filter);
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&list)?);
+        output::line(serde_json::to_string_pretty(&list)?)?;
     } else {
-        print!("{}", table::table(&list));
+        output::text(&table::table(&list))?;
     }
     Ok(ExitCode::SUCCESS)
 }

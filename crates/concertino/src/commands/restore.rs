@@ -1,4 +1,4 @@
-//! `concertino restore`: a backup becomes the data folder, after its files were checked, and is verified there.
+//! `concertino restore`: copies a backup into the data folder, after checking its files, and verifies the result.
 
 use std::{
     fs,
@@ -12,19 +12,20 @@ use engine::SystemClock;
 use protocol::Clock;
 
 use super::backup::{
-    ARTIFACTS, DATABASE, MANIFEST, Manifest, OWN, Teller, copy_file, mark, report, sync_all_folders,
+    ARTIFACTS, DATABASE, MANIFEST, Manifest, ProgressReporter, USER_FOLDERS, copy_file, digest_file, report,
+    sync_all_folders,
 };
-use crate::{config::Config, data_dir::DataDir};
+use crate::{config::Config, data_dir::DataDir, output};
 
 #[derive(Args)]
 pub(crate) struct RestoreArguments {
-    /// A folder that `concertino backup` made.
+    /// A folder written by `concertino backup`.
     #[arg(value_name = "FOLDER")]
     source: PathBuf,
-    /// Also into a data folder that has chats: they are moved aside first, not deleted.
+    /// Restore into a data folder that has chats; they are moved aside, not deleted.
     #[arg(long)]
     force: bool,
-    /// For programs: what was done and what is damaged.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -33,92 +34,111 @@ pub(crate) async fn restore(config: &Config, arguments: RestoreArguments) -> Res
     let data = DataDir::open(config)?;
     let _lock = data.lock().context("nothing was restored")?;
     let (source, target, force) = (arguments.source.clone(), config.data_dir.clone(), arguments.force);
-    let manifest = tokio::task::spawn_blocking(move || put_back(&source, &target, force)).await??;
+    let manifest = tokio::task::spawn_blocking(move || restore_folder(&source, &target, force)).await??;
     report(&manifest, &config.data_dir, "The backup was restored to", arguments.json)?;
     Ok(if manifest.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn put_back(source: &Path, target: &Path, force: bool) -> Result<Manifest> {
-    let path = source.join(MANIFEST);
-    let text = fs::read_to_string(&path)
-        .with_context(|| format!("{} is no backup: {} cannot be read", source.display(), path.display()))?;
-    let mut manifest: Manifest =
-        serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
-    if manifest.version != Manifest::VERSION {
+/// Restores the backup and returns its manifest with the problems found now.
+fn restore_folder(source: &Path, target: &Path, force: bool) -> Result<Manifest> {
+    let mut manifest = read_manifest(source)?;
+    let occupied: Vec<_> = restored_names().into_iter().filter(|name| target.join(name).exists()).collect();
+    if !occupied.is_empty() && !force {
         bail!(
-            "the backup is of a newer kind ({}); restore it with the program that made it",
-            manifest.version
-        );
-    }
-    let there: Vec<_> = moved().into_iter().filter(|name| target.join(name).exists()).collect();
-    if !there.is_empty() && !force {
-        bail!(
-            "{} has chats already ({}). With --force they are moved aside; or name another folder with --data-dir",
+            "{} already has data ({}). Move it aside with --force, or name another folder with --data-dir",
             target.display(),
-            there.join(", ")
+            occupied.join(", ")
         );
     }
-    // All of it beside its place first: a failure leaves the data folder as it is.
-    let beside = target.join(".restore.part");
-    if beside.exists() {
-        fs::remove_dir_all(&beside)?;
+    // Everything is copied to a folder of its own first: a failure leaves the data folder as it is.
+    let staging = target.join(".restore.part");
+    if staging.exists() {
+        fs::remove_dir_all(&staging)?;
     }
-    store::make_private_folder(&beside)?;
-    let mut problems = Vec::new();
-    for (name, wanted) in &manifest.files {
-        let relative = plain(name)?;
-        let copy = beside.join(relative);
-        copy_file(&source.join(relative), &copy)?;
-        if mark(&copy)? != *wanted {
-            problems.push(format!("{name} is not as it was backed up"));
-        }
-    }
-    let mut said = Teller::new();
-    let verified = store::verify_database(&beside.join(DATABASE), &mut |progress| said.tell(progress))
+    store::make_private_folder(&staging)?;
+    let mut problems = copy_files(source, &staging, &manifest)?;
+    let mut reporter = ProgressReporter::new();
+    let verified = store::verify_database(&staging.join(DATABASE), &mut |progress| reporter.report(progress))
         .with_context(|| format!("the database of the backup {} cannot be read", source.display()))?;
     problems.extend(verified.problems);
-    let files = store::artifact_files(&beside.join(DATABASE)).unwrap_or_default();
-    let missing = files.iter().filter(|file| !beside.join(ARTIFACTS).join(file).is_file());
+    let files = store::artifact_files(&staging.join(DATABASE)).unwrap_or_default();
+    let missing = files.iter().filter(|file| !staging.join(ARTIFACTS).join(file).is_file());
     problems.extend(missing.map(|file| format!("the file {} is missing", file.display())));
-    sync_all_folders(&beside)?;
-    if !there.is_empty() {
-        let aside = target.join(format!("before-restore-{}", SystemClock.now().0));
-        store::make_private_folder(&aside)?;
-        for name in there {
-            fs::rename(target.join(name), aside.join(name))?;
-        }
-        store::sync_folder(&aside)?;
-        eprintln!("What was there before is in {}.", aside.display());
+    sync_all_folders(&staging)?;
+    if !occupied.is_empty() {
+        move_aside(target, &occupied)?;
     }
-    for name in moved() {
-        if beside.join(name).exists() {
-            fs::rename(beside.join(name), target.join(name))?;
+    for name in restored_names() {
+        if staging.join(name).exists() {
+            fs::rename(staging.join(name), target.join(name))?;
         }
     }
-    fs::remove_dir_all(&beside)?;
+    fs::remove_dir_all(&staging)?;
     store::sync_folder(target)?;
     manifest.sessions = verified.sessions;
     manifest.problems = problems;
     Ok(manifest)
 }
 
-/// What belongs to the chats in a data folder. The token stays as it is.
-fn moved() -> Vec<&'static str> {
+fn read_manifest(source: &Path) -> Result<Manifest> {
+    let path = source.join(MANIFEST);
+    let text = fs::read_to_string(&path)
+        .with_context(|| format!("{} is not a backup: cannot read {}", source.display(), path.display()))?;
+    let manifest: Manifest = serde_json::from_str(&text)
+        .with_context(|| format!("the backup is damaged: {} is not valid", path.display()))?;
+    if manifest.version != Manifest::VERSION {
+        bail!(
+            "the backup has format {}, which this version cannot read; restore it with the version that wrote it ({})",
+            manifest.version,
+            manifest.program
+        );
+    }
+    Ok(manifest)
+}
+
+/// Copies the files of the backup; returns the problems with files that differ from the manifest.
+fn copy_files(source: &Path, target: &Path, manifest: &Manifest) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for (name, expected) in &manifest.files {
+        let relative = backup_path(name)?;
+        let copy = target.join(relative);
+        copy_file(&source.join(relative), &copy)?;
+        if digest_file(&copy)? != *expected {
+            problems.push(format!("{name} is not as it was backed up"));
+        }
+    }
+    Ok(problems)
+}
+
+/// Moves the present data to a folder `before-restore-…` of the data folder.
+fn move_aside(target: &Path, names: &[&str]) -> Result<()> {
+    let aside = target.join(format!("before-restore-{}", SystemClock.now().0));
+    store::make_private_folder(&aside)?;
+    for name in names {
+        fs::rename(target.join(name), aside.join(name))?;
+    }
+    store::sync_folder(&aside)?;
+    output::note(format_args!("The previous data was moved to {}.", aside.display()));
+    Ok(())
+}
+
+/// The files and folders of a data folder that a restore replaces. The token stays as it is.
+fn restored_names() -> Vec<&'static str> {
     let mut names =
         vec![DATABASE, "concertino.db-wal", "concertino.db-shm", "concertino.db-journal", ARTIFACTS];
-    names.extend(OWN);
+    names.extend(USER_FOLDERS);
     names
 }
 
-/// A name in the manifest leads to nowhere but below the backup.
-fn plain(name: &str) -> Result<&Path> {
+/// Checks that a name of the manifest is a path below the backup, and one that a backup can have.
+fn backup_path(name: &str) -> Result<&Path> {
     let path = Path::new(name);
     let first = path.components().next();
-    let known = [DATABASE, ARTIFACTS]
+    let is_known = [DATABASE, ARTIFACTS]
         .into_iter()
-        .chain(OWN)
+        .chain(USER_FOLDERS)
         .any(|known| first == Some(Component::Normal(known.as_ref())));
-    if !known || !path.components().all(|part| matches!(part, Component::Normal(_))) {
+    if !is_known || !path.components().all(|part| matches!(part, Component::Normal(_))) {
         bail!("the manifest names a file that no backup has: {name:?}");
     }
     Ok(path)

@@ -1,4 +1,4 @@
-//! `concertino sign-ins`: which browsers are signed in, and signing them out.
+//! `concertino sign-ins`: lists the browsers that are signed in, and signs them out.
 
 use std::process::ExitCode;
 
@@ -9,21 +9,22 @@ use protocol::{Clock, wire::access::SignInList};
 use store::{SignIns, SqliteStore};
 
 use super::listing::{Column, ago, print, table};
-use crate::{config::Config, data_dir::DataDir};
+use crate::{config::Config, data_dir::DataDir, output};
 
 #[derive(Subcommand)]
 pub(crate) enum SignInsCommand {
-    /// Show the browsers that are signed in.
+    /// List the browsers that are signed in.
     List {
-        /// For programs.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Sign a browser out, by its number in the list, or all of them.
+    /// Sign out one browser, or all of them.
     Revoke {
+        /// The browser's number in the list.
         #[arg(required_unless_present = "all", conflicts_with = "all")]
         number: Option<i64>,
-        /// Every browser of every token.
+        /// Sign out every browser of every token.
         #[arg(long)]
         all: bool,
     },
@@ -35,16 +36,16 @@ pub(crate) async fn sign_ins(config: &Config, command: SignInsCommand) -> Result
         SignInsCommand::List { json } => list(&store, json).await?,
         SignInsCommand::Revoke { number: Some(number), .. } => {
             if !store.revoke_sign_in(number).await? {
-                bail!("there is no sign-in {number}; `concertino sign-ins list` shows them");
+                bail!("there is no sign-in {number}; `concertino sign-ins list` shows all sign-ins");
             }
-            eprintln!("Sign-in {number} is revoked.");
+            output::note(format_args!("Sign-in {number} was revoked; its browser is signed out."));
         }
         SignInsCommand::Revoke { number: None, .. } => {
             let mut count = 0;
             for sign_in in store.sign_ins(SystemClock.now()).await? {
                 count += usize::from(store.revoke_sign_in(sign_in.id).await?);
             }
-            eprintln!("{count} sign-ins are revoked.");
+            output::note(format_args!("Revoked sign-ins: {count}."));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -71,10 +72,10 @@ async fn list(store: &SqliteStore, json: bool) -> Result<()> {
     });
     let columns = [
         Column::right("no."),
-        Column::wide("workspace"),
-        Column::wide("token"),
+        Column::flexible("workspace"),
+        Column::flexible("token"),
         Column::left("last used"),
-        Column::wide("browser"),
+        Column::flexible("browser"),
     ];
     print(&table(&columns, &rows.collect::<Vec<_>>()))
 }

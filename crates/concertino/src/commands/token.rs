@@ -1,4 +1,4 @@
-//! `concertino token`: who may use this server, and in which workspace.
+//! `concertino token`: adds, lists, removes and rotates the tokens that give access to a workspace.
 
 pub(crate) mod owner;
 
@@ -14,28 +14,32 @@ use super::listing::{Column, ago, print, table};
 use crate::{
     config::Config,
     data_dir::{DataDir, digest, new_token},
+    output,
 };
 
 #[derive(Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Make a token; it is shown once.
+    /// Add a token. It is printed once and cannot be shown again.
     Add {
-        /// The workspace whose chats it opens.
+        /// Workspace that the token gives access to.
         #[arg(long, default_value = "default")]
         workspace: String,
-        /// Whom it is for.
+        /// Name of the person or program that gets the token.
         #[arg(long, default_value = "somebody")]
         name: String,
     },
-    /// Show who has a token.
+    /// List the tokens.
     List {
-        /// For programs.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Revoke a token, by its number in the list: it stops working at once.
-    Remove { number: i64 },
-    /// Replace the owner's token: the old one stops working at once.
+    /// Revoke a token. It stops working at once, and its browsers are signed out.
+    Remove {
+        /// The token's number in the list.
+        number: i64,
+    },
+    /// Replace the owner's token. The old one stops working at once.
     Rotate,
 }
 
@@ -48,20 +52,20 @@ pub(crate) async fn token(config: &Config, command: TokenCommand) -> Result<Exit
         TokenCommand::Remove { number } => {
             match store.revoke_token(number, SystemClock.now()).await {
                 Ok(true) => {}
-                Ok(false) => bail!("there is no token {number}; `concertino token list` shows them"),
+                Ok(false) => bail!("there is no token {number}; `concertino token list` shows all tokens"),
                 Err(StoreError::Conflict) => bail!(
-                    "token {number} is the owner's; it can be replaced with `concertino token rotate`, not removed"
+                    "token {number} is the owner's and cannot be removed; replace it with `concertino token rotate`"
                 ),
                 Err(error) => return Err(error.into()),
             }
-            eprintln!("Token {number} is revoked, and its browsers are signed out.");
+            output::note(format_args!("Token {number} was revoked, and its browsers are signed out."));
         }
         TokenCommand::Rotate => {
             let token = owner::rotate(&data, config, &store).await?;
-            eprintln!(
-                "The owner's token is replaced; the old one is revoked, and its browsers are signed out."
+            output::note(
+                "The owner's token was replaced. The old one was revoked, and its browsers are signed out. New link:",
             );
-            println!("{}", owner::link(config, &token));
+            output::line(owner::link(config, &token))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -69,20 +73,22 @@ pub(crate) async fn token(config: &Config, command: TokenCommand) -> Result<Exit
 
 async fn add(store: &SqliteStore, workspace: &str, name: &str) -> Result<()> {
     if name == "owner" {
-        bail!("the owner's token is made by the server; choose another name");
+        bail!("the name owner is reserved for the token that the server creates; choose another name");
     }
     let token = new_token()?;
     let added = store
         .add_token(NewToken {
             sha256: digest(&token),
-            principal: PrincipalId::from_outside(name).context("the name")?,
-            workspace: WorkspaceId::from_outside(workspace).context("the workspace")?,
+            principal: PrincipalId::from_outside(name).context("--name is not valid")?,
+            workspace: WorkspaceId::from_outside(workspace).context("--workspace is not valid")?,
             created_at: SystemClock.now(),
         })
         .await?;
-    eprintln!("Token {} for {name} in workspace {workspace}; it is not shown again:", added.id);
-    println!("{token}");
-    Ok(())
+    output::note(format_args!(
+        "Token {} for {name} in workspace {workspace}. Save it now, it is not shown again:",
+        added.id
+    ));
+    output::line(token)
 }
 
 async fn list(store: &SqliteStore, json: bool) -> Result<()> {
@@ -105,9 +111,9 @@ async fn list(store: &SqliteStore, json: bool) -> Result<()> {
     });
     let columns = [
         Column::right("no."),
-        Column::wide("workspace"),
-        Column::wide("name"),
-        Column::left("made"),
+        Column::flexible("workspace"),
+        Column::flexible("name"),
+        Column::left("created"),
         Column::right("browsers"),
     ];
     print(&table(&columns, &rows.collect::<Vec<_>>()))

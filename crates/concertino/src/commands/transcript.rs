@@ -1,4 +1,4 @@
-//! `concertino export` and `concertino import`: a chat as a folder, and back. A server may run meanwhile.
+//! `concertino export` and `concertino import`: write a chat to a folder and read it back. A server may be running.
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
@@ -11,41 +11,43 @@ use engine::{
 use protocol::{SessionId, WorkspaceId};
 use store::Store;
 
-use crate::{config::Config, data_dir::DataDir};
+use crate::{config::Config, data_dir::DataDir, output};
 
 #[derive(Args)]
 pub(crate) struct ExportArguments {
-    /// The chat's id.
+    /// The id of the chat.
     session: String,
-    /// A folder that is not there yet, or empty.
+    /// A new or empty folder.
     folder: PathBuf,
+    /// The workspace of the chat.
     #[arg(long, default_value = "default", value_name = "NAME")]
     workspace: String,
 }
 
 #[derive(Args)]
 pub(crate) struct ImportArguments {
-    /// A folder that `export` made.
+    /// A folder written by `concertino export`.
     folder: PathBuf,
+    /// The workspace to import the chat into.
     #[arg(long, default_value = "default", value_name = "NAME")]
     workspace: String,
-    /// Give the chat, its agents, questions and files other ids, so that it can be there twice.
+    /// Give the chat, its agents, questions and files new ids, so that the same chat can be imported twice.
     #[arg(long)]
     new_ids: bool,
 }
 
 pub(crate) async fn export(config: &Config, arguments: ExportArguments) -> Result<ExitCode> {
     let store = open(config)?;
-    let session = SessionId::from_outside(&arguments.session).context("the chat's id")?;
-    let workspace = WorkspaceId::from_outside(&arguments.workspace).context("the workspace")?;
+    let session = SessionId::from_outside(&arguments.session).context("the chat id is not valid")?;
+    let workspace = WorkspaceId::from_outside(&arguments.workspace).context("--workspace is not valid")?;
     let summary = transcript::export(&store, &workspace, &session, &arguments.folder).await?;
-    println!("{} is in {}.", tell(&summary), arguments.folder.display());
+    output::line(format_args!("{} was exported to {}.", describe(&summary), arguments.folder.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) async fn import(config: &Config, arguments: ImportArguments) -> Result<ExitCode> {
     let store = open(config)?;
-    let workspace = WorkspaceId::from_outside(&arguments.workspace).context("the workspace")?;
+    let workspace = WorkspaceId::from_outside(&arguments.workspace).context("--workspace is not valid")?;
     let place = Import {
         store: &store,
         workspace: &workspace,
@@ -54,7 +56,7 @@ pub(crate) async fn import(config: &Config, arguments: ImportArguments) -> Resul
         new_ids: arguments.new_ids,
     };
     let summary = transcript::import(&place, &arguments.folder).await?;
-    println!("{} was imported.", tell(&summary));
+    output::line(format_args!("{} was imported.", describe(&summary)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -62,7 +64,7 @@ fn open(config: &Config) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(DataDir::open(config)?.store(config)?))
 }
 
-fn tell(summary: &Summary) -> String {
+fn describe(summary: &Summary) -> String {
     let Summary { session, messages, agents, files } = summary;
     format!("The chat {session:?} ({messages} messages, {agents} sub-agents, {files} files)")
 }

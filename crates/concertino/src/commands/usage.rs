@@ -1,9 +1,6 @@
-//! `concertino usage`: what model calls used and cost, as a table or as JSON.
+//! `concertino usage`: prints the tokens and costs of model calls, as a table or as JSON.
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -13,78 +10,74 @@ use protocol::{
     wire::usage::{GroupBy, Spent, SpentGroup, UsageReport},
 };
 
-use super::chat::{text, zone};
-use crate::{config::Config, data_dir::DataDir};
+use super::chat::{text, timezone};
+use crate::{config::Config, data_dir::DataDir, output};
 
 #[derive(Args)]
 pub(crate) struct UsageArguments {
-    /// What to add up by: day, model, agent, session, run or message.
-    #[arg(long, default_value = "day", value_name = "WHAT")]
+    /// Group by day, model, agent, session, run or message.
+    #[arg(long, default_value = "day", value_name = "GROUP")]
     by: GroupBy,
-    /// From this day on, as in 2026-01-05.
+    /// First day, for example 2026-01-05.
     #[arg(long, value_name = "DAY")]
     from: Option<String>,
-    /// Up to this day, the whole of it.
+    /// Last day, included.
     #[arg(long, value_name = "DAY")]
     to: Option<String>,
-    /// Of one chat only.
+    /// Only this chat.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// The workspace of the chats.
     #[arg(long, default_value = "default", value_name = "NAME")]
     workspace: String,
-    /// Whose days, as in Europe/Berlin [default: this machine's].
+    /// Time zone of the days, for example Europe/Berlin [default: the time zone of this machine].
     #[arg(long, value_name = "ZONE")]
     timezone: Option<String>,
-    /// For programs: the answer of GET /api/usage.
+    /// Print JSON, as returned by GET /api/usage.
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) async fn usage(config: &Config, arguments: UsageArguments) -> Result<ExitCode> {
     let store = DataDir::open(config)?.store(config)?;
-    let workspace = WorkspaceId::from_outside(&arguments.workspace).context("the workspace")?;
+    let workspace = WorkspaceId::from_outside(&arguments.workspace).context("--workspace is not valid")?;
     let session = arguments.session.as_deref().map(SessionId::from_outside).transpose();
     let request = UsageRequest {
         by: arguments.by,
-        session: session.context("the chat's id")?,
+        session: session.context("--session is not valid")?,
         from: arguments.from,
         to: arguments.to,
-        timezone: arguments.timezone.or_else(zone::of_system),
+        timezone: arguments.timezone.or_else(timezone::of_system),
         ..UsageRequest::default()
     };
     let report = engine::report_usage(&store, &workspace, request).await?;
-    let mut out = io::stdout().lock();
-    let written = if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &report).map_err(io::Error::from).and_then(|()| writeln!(out))
+    if arguments.json {
+        output::line(serde_json::to_string_pretty(&report)?)?;
     } else {
-        out.write_all(table(&report).as_bytes())
-    };
-    match written {
-        // Whoever looked has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        written => written.map(|()| ExitCode::SUCCESS).context("cannot print"),
+        output::text(&table(&report))?;
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 const COLUMNS: usize = 80;
-const NAMES: [&str; 6] = ["calls", "input", "cached", "output", "time", "cost"];
+const TITLES: [&str; 6] = ["calls", "input", "cached", "output", "time", "cost"];
 
-/// At most 80 columns: figures to the right, what they are about cut where it is too long.
+/// Formats the report, at most 80 columns wide. Long names in the first column are cut.
 fn table(report: &UsageReport) -> String {
     if report.total.calls == 0 {
-        return "No model was called in this time.\n".to_owned();
+        return "There were no model calls in this period.\n".to_owned();
     }
     let total = SpentGroup { key: "total".to_owned(), spent: report.total.clone() };
     let mut groups: Vec<&SpentGroup> = report.groups.iter().collect();
     if report.by == GroupBy::Day {
-        // The newest day stands next to the prompt.
+        // The newest day comes last, next to the shell prompt.
         groups.reverse();
     }
     let figures: Vec<[String; 6]> =
         groups.iter().copied().chain([&total]).map(|group| figures(&group.spent)).collect();
     let widest = |column: usize| {
         let cells = figures.iter().map(|row| text::width(&row[column]));
-        cells.chain([NAMES[column].len()]).max().unwrap_or_default()
+        cells.chain([TITLES[column].len()]).max().unwrap_or_default()
     };
     let widths: [usize; 6] = std::array::from_fn(widest);
     let room = COLUMNS.saturating_sub(widths.iter().map(|width| width + 2).sum::<usize>()).max(10);
@@ -102,7 +95,7 @@ fn table(report: &UsageReport) -> String {
         line
     };
     let rule = format!("{}\n", "─".repeat(first + widths.iter().map(|width| width + 2).sum::<usize>()));
-    let mut out = line(title, &NAMES.map(str::to_owned)) + &rule;
+    let mut out = line(title, &TITLES.map(str::to_owned)) + &rule;
     let (last, rows) = match figures.split_last() {
         Some((last, rows)) => (last, rows),
         None => return out,
@@ -112,10 +105,10 @@ fn table(report: &UsageReport) -> String {
     }
     out = out + &rule + &line("total", last);
     if report.truncated {
-        out.push_str("There are more; choose a shorter time with --from and --to.\n");
+        out.push_str("The list is incomplete; choose a shorter period with --from and --to.\n");
     }
     if report.total.unpriced_calls > 0 {
-        out.push_str(&format!("* without {} calls whose price is not known\n", report.total.unpriced_calls));
+        out.push_str(&format!("* without {} calls whose price is unknown\n", report.total.unpriced_calls));
     }
     out
 }
@@ -214,7 +207,7 @@ mod tests {
         2026-01-05     11  1,234,567     75%  123,456  20m34s   $1.50
         ─────────────────────────────────────────────────────────────
         total          14  1,334,567     69%  133,456  22m14s  $1.50*
-        * without 3 calls whose price is not known
+        * without 3 calls whose price is unknown
         ");
     }
 
@@ -234,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_used_is_said_in_words() {
+    fn a_period_without_calls_is_a_sentence() {
         let report = UsageReport {
             by: GroupBy::Model,
             timezone: "UTC".to_owned(),
@@ -242,6 +235,6 @@ mod tests {
             groups: Vec::new(),
             truncated: false,
         };
-        assert_eq!(table(&report), "No model was called in this time.\n");
+        assert_eq!(table(&report), "There were no model calls in this period.\n");
     }
 }

@@ -1,4 +1,4 @@
-//! Settings that bound connections, requests and slow clients; what they mean: `server::Limits`.
+//! Reads the settings of [`server::Limits`]: connections, request sizes and timeouts.
 
 use std::time::Duration;
 
@@ -7,37 +7,38 @@ use server::Limits;
 
 use super::{File, number};
 
-/// Shorter times would cut clients that are merely far away.
-const SHORTEST: u64 = 100;
+/// Shorter timeouts would cut off clients that are only far away.
+const MIN_TIMEOUT_MS: u64 = 100;
 
-/// `ours` looks a variable up by the name of its key in capitals.
+/// Reads each limit from its variable, else from the file, else takes the default. `ours` returns the value of
+/// `CONCERTINO_<NAME>`.
 pub(super) fn limits(
     file: &File,
     ours: impl Fn(&str) -> Option<String>,
     max_body_bytes: usize,
 ) -> Result<Limits> {
-    let usual = Limits::default();
-    let size = |name: &str, in_file: Option<usize>, usual: usize| -> Result<usize> {
-        Ok(number(name, ours(name))?.or(in_file).unwrap_or(usual))
+    let default = Limits::default();
+    let size = |name: &str, in_file: Option<usize>, default: usize| -> Result<usize> {
+        Ok(number(name, ours(name))?.or(in_file).unwrap_or(default))
     };
-    let time = |name: &str, in_file: Option<u64>, usual: Duration| -> Result<Duration> {
+    let time = |name: &str, in_file: Option<u64>, default: Duration| -> Result<Duration> {
         let given = number(name, ours(name))?.or(in_file);
-        Ok(given.map_or(usual, |given: u64| Duration::from_millis(given.max(SHORTEST))))
+        Ok(given.map_or(default, |given: u64| Duration::from_millis(given.max(MIN_TIMEOUT_MS))))
     };
     Ok(Limits {
-        connections: size("MAX_CONNECTIONS", file.max_connections, usual.connections)?.max(1),
-        head_bytes: size("MAX_HEAD_BYTES", file.max_head_bytes, usual.head_bytes)?,
-        head_time: time("HEAD_TIMEOUT_MS", file.head_timeout_ms, usual.head_time)?,
-        idle_time: time("IDLE_TIMEOUT_MS", file.idle_timeout_ms, usual.idle_time)?,
-        body_time: time("BODY_TIMEOUT_MS", file.body_timeout_ms, usual.body_time)?,
+        connections: size("MAX_CONNECTIONS", file.max_connections, default.connections)?.max(1),
+        head_bytes: size("MAX_HEAD_BYTES", file.max_head_bytes, default.head_bytes)?,
+        head_time: time("HEAD_TIMEOUT_MS", file.head_timeout_ms, default.head_time)?,
+        idle_time: time("IDLE_TIMEOUT_MS", file.idle_timeout_ms, default.idle_time)?,
+        body_time: time("BODY_TIMEOUT_MS", file.body_timeout_ms, default.body_time)?,
         body_rate: number("MIN_BODY_RATE", ours("MIN_BODY_RATE"))?
             .or(file.min_body_rate)
-            .unwrap_or(usual.body_rate)
+            .unwrap_or(default.body_rate)
             .max(1),
-        // One body of the largest size must fit.
-        bodies_bytes: size("MAX_BODIES_BYTES", file.max_bodies_bytes, usual.bodies_bytes)?
+        // One body of the largest allowed size must fit.
+        bodies_bytes: size("MAX_BODIES_BYTES", file.max_bodies_bytes, default.bodies_bytes)?
             .max(max_body_bytes),
-        write_time: time("WRITE_TIMEOUT_MS", file.write_timeout_ms, usual.write_time)?,
-        ..usual
+        write_time: time("WRITE_TIMEOUT_MS", file.write_timeout_ms, default.write_time)?,
+        ..default
     })
 }

@@ -1,4 +1,4 @@
-//! What is left of chats that were all deleted: nothing.
+//! Checks that nothing is left of chats that were all deleted.
 
 use std::{path::Path, time::Duration};
 

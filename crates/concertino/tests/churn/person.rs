@@ -1,4 +1,4 @@
-//! Somebody who makes a chat, uses it in one of many ways, and deletes it.
+//! A person who creates a chat, uses it in one of many ways, and deletes it.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub enum Kind {
     Stopped,
     /// The connection is lost in the middle, and the answer followed again from there.
     Resumed,
-    /// Deleted while its run is on.
+    /// Deleted while its run is active.
     Cut,
     /// A message with a file.
     Upload,
@@ -69,11 +69,11 @@ impl Person {
         let client = Client::builder().no_proxy().tls_certs_only([]).read_timeout(Duration::from_secs(60));
         let client = client.build().unwrap();
         let name = format!("p{number}");
-        // Each begins with another kind, so that all kinds are at work at the same time.
+        // Each begins with another kind, so that all kinds are active at the same time.
         Self { client, url: url.to_owned(), name, chats: number * 2, chat: String::new(), dice }
     }
 
-    /// One chat from its first message to its end; gives what it was.
+    /// One chat from its first message to its end; returns what it was.
     pub async fn one_chat(&mut self) -> Kind {
         let kind = Kind::ALL[self.chats % Kind::ALL.len()];
         self.chats += 1;

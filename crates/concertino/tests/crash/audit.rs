@@ -1,4 +1,4 @@
-//! What must be true of the stored data, whatever happened: read from the file itself and through the API.
+//! What must hold of the stored data after every kill, read from the file itself and through the API.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -34,7 +34,7 @@ impl Audit {
         Self { world, http, known: Mutex::default() }
     }
 
-    /// After each kill: the file is whole, and no number was told above what it reserves. Within that bound the
+    /// After each kill: the file is whole, and no number was sent above what it reserves. Within that bound the
     /// high-water mark may fall, since the end of a run gives back what it reserved and never used.
     pub fn file(&self, database: &Path) {
         let told = self.world.highest_told();

@@ -1,5 +1,5 @@
-//! A client that never gives up: sends, follows, answers, and takes the stream up again after every kill, in one of
-//! the ways a front end can.
+//! A client that never gives up: it sends, follows, answers, and resumes the stream after every kill, in one of the ways a
+//! front end can.
 
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ impl Client {
         false
     }
 
-    /// Posts until it is known to have arrived, and follows what comes of it to its end.
+    /// Posts until it is known to have arrived, and follows the answer to its end.
     async fn exchange(&mut self, task: &Task, body: &Value, base: Option<&UiMessage>) -> Exchanged {
         let mut manner = Manner::Post;
         let mut following = Following::new(base.cloned());

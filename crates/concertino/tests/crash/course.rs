@@ -1,4 +1,4 @@
-//! How one answer came about, as its events tell it, and what must be true of that.
+//! The course of one answer, reconstructed from its events, and what must hold of it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -23,7 +23,7 @@ struct Call {
     rejected: usize,
     asked: Vec<ApprovalId>,
     answered: Option<bool>,
-    /// How often the run was taken up since the answer; the first time is the answer's own.
+    /// How often the run was resumed since the answer; the first time is the answer's own.
     resumed_since: usize,
     settled: Vec<ToolOutcome>,
     /// What was known when the result came.

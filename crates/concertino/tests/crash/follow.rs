@@ -1,4 +1,4 @@
-//! Reading one answer over any number of broken streams, as a front end does.
+//! Reads one answer over any number of broken streams, as a front end does.
 
 use protocol::{Chunk, MessageFold, MessageId, Seq, UiMessage};
 use reqwest::Response;
@@ -24,7 +24,7 @@ pub enum Ended {
 }
 
 pub struct Following {
-    /// The message the client handed back, if it did: an answer to it goes on from here.
+    /// The message the client handed back, if it did: an answer to it continues from here.
     base: Option<UiMessage>,
     fold: Option<MessageFold>,
     pub last: Option<Seq>,

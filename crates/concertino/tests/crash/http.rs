@@ -1,4 +1,4 @@
-//! Requests to a server that may vanish at any moment.
+//! Requests to a server that may be killed at any moment.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub enum Got {
     Text(String),
     NoContent,
     Refused(u16, String),
-    /// The server is gone, or went while it answered.
+    /// The server is not running, or was killed while it answered.
     Nothing,
 }
 
@@ -50,7 +50,7 @@ impl Http {
 
 async fn get(request: RequestBuilder) -> Got {
     let Ok(response) = request.send().await else {
-        // Whoever asks again at once would only find the same closed port.
+        // A client that retries at once would only find the same closed port.
         tokio::time::sleep(Duration::from_millis(5)).await;
         return Got::Nothing;
     };

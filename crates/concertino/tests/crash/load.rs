@@ -1,4 +1,4 @@
-//! The mix of turns that clients take.
+//! The mix of turns that clients run.
 
 use serde_json::{Value, json};
 use testkit::upstream::{Act, Script};

@@ -1,4 +1,4 @@
-//! When the server is killed.
+//! Chooses when the server is killed.
 
 use std::time::Duration;
 

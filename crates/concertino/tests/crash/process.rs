@@ -1,4 +1,4 @@
-//! The real binary on one port and one data folder, started and killed again and again.
+//! The real binary on one port and one data folder, started and killed repeatedly.
 
 use std::{
     fs::{File, OpenOptions},
@@ -63,7 +63,7 @@ impl Process {
         std::fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default()
     }
 
-    /// Begins a start without waiting for anything; gives what it prints.
+    /// Begins a start without waiting for anything; returns what it prints.
     pub fn launch(&mut self) -> mpsc::Receiver<String> {
         assert!(self.child.is_none(), "one at a time");
         let complaints: File =
@@ -93,7 +93,7 @@ impl Process {
         // Ends with the process, whose output it reads.
         thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
-                // Nobody has to listen.
+                // The receiver may be gone.
                 drop(tell.send(line));
             }
         });

@@ -60,7 +60,7 @@ impl Impatient {
                 match self.http.post("/api/chat", &body).await {
                     Got::Stream(_) => break,
                     Got::Nothing => drop(self.world.is_up().await),
-                    // What a kill left is taken up when it is touched; until then the chat is busy.
+                    // What a kill left is resumed when it is touched; until then the chat is busy.
                     Got::Refused(409, _) => sleep(Duration::from_millis(5)).await,
                     Got::Refused(status, text) => {
                         return Err(format!("{} was refused: {status} {text}", task.user));

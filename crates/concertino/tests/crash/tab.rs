@@ -1,4 +1,4 @@
-//! What a front end does with messages: finds them, answers them, compares them.
+//! What a front end does with messages: it finds, answers and compares them.
 
 use protocol::{ToolState, UiMessage};
 use serde_json::{Value, json};

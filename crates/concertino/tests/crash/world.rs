@@ -1,5 +1,5 @@
-//! What all clients share: whether the server is up, whether they may begin another turn, what they saw and did, and
-//! what was wrong.
+//! State that all clients share: whether the server runs, whether they may begin another turn, what they received and did,
+//! and what was wrong.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -30,14 +30,14 @@ pub struct World {
     pub stage: watch::Sender<Stage>,
     /// How many clients are in a turn.
     pub busy: watch::Sender<usize>,
-    /// How many boundary frames clients got.
+    /// How many boundary events clients got.
     boundaries: watch::Sender<u64>,
     seen: Mutex<Seen>,
     tally: Mutex<Tally>,
     wrong: Mutex<Vec<String>>,
 }
 
-/// A boundary frame as a client got it.
+/// A boundary event as a client got it.
 #[derive(Clone, Debug)]
 pub struct Told {
     pub session: String,
@@ -130,7 +130,7 @@ impl World {
         self.busy.send_modify(|busy| *busy -= 1);
     }
 
-    /// Waits until clients got so many more boundary frames.
+    /// Waits until clients got so many more boundary events.
     pub async fn boundaries(&self, more: u64) {
         let mut boundaries = self.boundaries.subscribe();
         let goal = *boundaries.borrow() + more;
@@ -199,7 +199,7 @@ impl World {
         }
     }
 
-    /// The boundary frames that were told since the last call.
+    /// The boundary events that were sent since the last call.
     pub fn take_fresh(&self) -> Vec<Told> {
         std::mem::take(&mut self.seen.lock().fresh)
     }

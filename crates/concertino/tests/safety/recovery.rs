@@ -269,7 +269,7 @@ async fn a_queued_message_that_crashes_the_server_is_answered_with_the_reason() 
     let second = in_one_piece(vec![vec![says("Second.")]]);
     server.send("guilty", &second, json!({ "n": 1, "whenBusy": "queue", "agentId": "guilty-agent" })).await;
     server.kill();
-    // The first message is taken up and ends; then the second begins, and ends the process, again and again.
+    // The first message is resumed and ends; then the second begins, and ends the process, again and again.
     for _ in 0..3 {
         block_in_place(|| server.start(Some("template")));
         server.dies().await;

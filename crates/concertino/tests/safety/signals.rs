@@ -1,4 +1,4 @@
-//! Signals, an end with half-sent requests, a terminal that has gone, and a second process on the same data folder.
+//! Signals, shutdown with half-sent requests, a closed terminal, and a second process on the same data folder.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -78,7 +78,7 @@ impl World {
         text(&output.stderr)
     }
 
-    /// Starts the server and gives the token of the link that it prints.
+    /// Starts the server and returns the token of the link that it prints.
     fn start(&mut self) -> String {
         let mut child = self.command(&["serve"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -134,7 +134,7 @@ impl World {
         stream
     }
 
-    /// Opens the sign-in link as a browser; gives its cookie.
+    /// Opens the sign-in link as a browser; returns its cookie.
     fn browser(&self, token: &str) -> String {
         let answer = self.answer(&format!("GET /?token={token}"), "user-agent: A browser of tests");
         let set = answer.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect(&answer);

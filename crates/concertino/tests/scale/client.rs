@@ -1,4 +1,4 @@
-//! A client that takes the time: one request, one number.
+//! A client that measures the time of each request.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ impl Timed {
         response
     }
 
-    /// Sends and reads to the end; gives the time to the first chunk.
+    /// Sends and reads to the end; returns the time to the first chunk.
     pub async fn chat(&self, body: &Value) -> Duration {
         let began = Instant::now();
         let mut stream = Stream::of(self.open("/api/chat", body).await);
@@ -75,7 +75,7 @@ impl Stream {
         }
     }
 
-    /// Reads on until one of these has come; gives which.
+    /// Reads on until one of these has come; returns which.
     pub async fn either<'a>(&mut self, one: &'a str, other: &'a str) -> &'a str {
         loop {
             let said = String::from_utf8_lossy(&self.read);
@@ -90,7 +90,7 @@ impl Stream {
         }
     }
 
-    /// Reads to the end and gives how much it was; the end must be a proper one.
+    /// Reads to the end and returns how much it was; the end must be a proper one.
     pub async fn end(mut self) -> usize {
         while let Some(piece) = self.response.chunk().await.unwrap() {
             self.bytes += piece.len();

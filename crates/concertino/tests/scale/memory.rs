@@ -1,4 +1,4 @@
-//! What a process holds, as the kernel counts it.
+//! The memory of a process, as the kernel counts it.
 
 use std::{
     sync::{

@@ -199,7 +199,7 @@ pub fn write_unnumbered(out: &mut Vec<u8>, chunk: &Chunk<'_>) -> serde_json::Res
 }
 
 /// Ends every stream that was not cut.
-pub const DONE_FRAME: &[u8] = b"data: [DONE]\n\n";
+pub const DONE_EVENT: &[u8] = b"data: [DONE]\n\n";
 
 fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
     let mut start = digits.len();

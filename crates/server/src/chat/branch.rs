@@ -1,5 +1,5 @@
-//! `POST /api/chat/{id}/branch`: shows another answer or an older version of a question.
-//! `GET /api/chat/{id}/branches`: where the active branch has others beside it.
+//! `POST /api/chat/{id}/branch`: switches to another answer or to an older version of a question.
+//! `GET /api/chat/{id}/branches`: lists where the active branch has alternatives.
 
 use axum::{
     Json,
@@ -16,7 +16,7 @@ use crate::{body, error::ApiError, state::ServerState};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Branch {
+struct BranchBody {
     message_id: String,
     /// Which version of the message; the newest when absent.
     revision: Option<u32>,
@@ -30,7 +30,7 @@ pub(super) async fn branch(
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let bytes = body::read(state, &parts.headers, body).await?;
-    let branch: Branch = body::parse(&bytes)?;
+    let branch: BranchBody = body::parse(&bytes)?;
     let at = MessageId::from_outside(&branch.message_id).map_err(|error| bad_id("The message id", error))?;
     let leaf = state.engine.choose_branch(principal.workspace, session, at, branch.revision).await?;
     Ok(Json(json!({ "activeLeaf": leaf.id })).into_response())

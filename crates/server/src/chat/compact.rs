@@ -1,5 +1,5 @@
-//! `POST /api/chat/{id}/compact`: summarises the older part of the chat for the model, as the message `/compact` does,
-//! and answers when that is done.
+//! `POST /api/chat/{id}/compact`: summarises the older part of the chat for the model, like the message `/compact`.
+//! Answers when the summary is stored.
 
 use axum::{
     Json,
@@ -14,12 +14,11 @@ use serde_json::json;
 
 use crate::{body, error::ApiError, state::ServerState};
 
-/// The longest wish, in characters.
-const LONGEST: usize = 4_000;
+const MAX_INSTRUCTIONS_CHARS: usize = 4_000;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Wish {
+struct InstructionsBody {
     instructions: Option<String>,
 }
 
@@ -29,30 +28,32 @@ pub(super) async fn compact(
     session: SessionId,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wish = wish(state, request).await?;
-    let outcome = state.engine.compact(principal.workspace, session, &wish).await?;
-    let mut said = json!({
+    let instructions = instructions(state, request).await?;
+    let outcome = state.engine.compact(principal.workspace, session, &instructions).await?;
+    let mut body = json!({
         "compacted": outcome.compacted,
         "messageId": outcome.message.id,
         "text": outcome.message.text(),
     });
     if let Some(compaction) = outcome.compaction {
-        said["compaction"] = compaction;
+        body["compaction"] = compaction;
     }
-    Ok(Json(said).into_response())
+    Ok(Json(body).into_response())
 }
 
-/// What the person asks for in particular; most clients send no body at all.
-pub(super) async fn wish(state: &ServerState, request: Request) -> Result<String, ApiError> {
+/// Reads the person's instructions for the model; empty when there is no body, which is the usual case.
+pub(super) async fn instructions(state: &ServerState, request: Request) -> Result<String, ApiError> {
     let (parts, body) = request.into_parts();
     if !parts.headers.contains_key(header::CONTENT_TYPE) {
         return Ok(String::new());
     }
     let bytes = body::read(state, &parts.headers, body).await?;
-    let wish: Wish = if bytes.is_empty() { Wish::default() } else { body::parse(&bytes)? };
-    let wish = wish.instructions.unwrap_or_default().trim().to_owned();
-    if wish.chars().count() > LONGEST {
-        return Err(ApiError::invalid(format!("instructions is longer than {LONGEST} characters.")));
+    let body = if bytes.is_empty() { InstructionsBody::default() } else { body::parse(&bytes)? };
+    let instructions = body.instructions.unwrap_or_default().trim().to_owned();
+    if instructions.chars().count() > MAX_INSTRUCTIONS_CHARS {
+        return Err(ApiError::invalid(format!(
+            "The field instructions is longer than {MAX_INSTRUCTIONS_CHARS} characters."
+        )));
     }
-    Ok(wish)
+    Ok(instructions)
 }

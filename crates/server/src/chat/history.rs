@@ -1,4 +1,4 @@
-//! `GET /api/chat/{id}/messages`: a page of the active branch. The stored bytes are sent as they are.
+//! `GET /api/chat/{id}/messages`: a page of the active branch. Messages are sent as they are stored, without parsing.
 
 use axum::{
     extract::Query,
@@ -6,20 +6,23 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engine::Principal;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{MessageId, SessionId};
 use serde::Deserialize;
 
 use super::bad_id;
 use crate::{error::ApiError, state::ServerState};
 
-const PAGE: u32 = 100;
-const LARGEST_PAGE: u32 = 1000;
+const DEFAULT_LIMIT: u32 = 100;
+const MAX_LIMIT: u32 = 1000;
+/// Escapes all but the unreserved characters of RFC 3986.
+const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 #[derive(Deserialize)]
-struct Page {
-    /// At most this many, the newest.
+struct PageQuery {
+    /// At most this many messages, the newest ones.
     limit: Option<u32>,
-    /// Only what comes before this message.
+    /// Only messages before this one.
     before: Option<String>,
 }
 
@@ -29,17 +32,17 @@ pub(super) async fn history(
     session: &SessionId,
     uri: Uri,
 ) -> Result<Response, ApiError> {
-    let Query(page) = Query::<Page>::try_from_uri(&uri)
-        .map_err(|_| ApiError::invalid("limit must be a number and before a message id."))?;
+    let Query(page) = Query::<PageQuery>::try_from_uri(&uri)
+        .map_err(|_| ApiError::invalid("The field limit must be a number and before a message id."))?;
     let before = page
         .before
         .as_deref()
         .map(MessageId::from_outside)
         .transpose()
         .map_err(|error| bad_id("The message id", error))?;
-    let limit = page.limit.unwrap_or(PAGE);
-    if limit > LARGEST_PAGE {
-        return Err(ApiError::invalid(format!("limit must be a number up to {LARGEST_PAGE}.")));
+    let limit = page.limit.unwrap_or(DEFAULT_LIMIT);
+    if limit > MAX_LIMIT {
+        return Err(ApiError::invalid(format!("The field limit must be a number up to {MAX_LIMIT}.")));
     }
     let page = state.engine.history(&principal.workspace, session, before.as_ref(), limit).await?;
     let body = format!("[{}]", page.messages.join(","));
@@ -48,23 +51,11 @@ pub(super) async fn history(
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(before) = page.next_before {
-        let link =
-            format!("<{}?before={}&limit={limit}>; rel=\"next\"", uri.path(), escaped(before.as_str()));
+        let before = utf8_percent_encode(before.as_str(), QUERY_VALUE);
+        let link = format!("<{}?before={before}&limit={limit}>; rel=\"next\"", uri.path());
         if let Ok(link) = HeaderValue::from_str(&link) {
             headers.insert(header::LINK, link);
         }
     }
     Ok(response)
-}
-
-/// As a value in a query.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            other => out.push_str(&format!("%{other:02X}")),
-        }
-    }
-    out
 }

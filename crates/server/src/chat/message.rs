@@ -1,4 +1,4 @@
-//! `POST /api/chat/{id}/message`: says something to the agent that is at work in this chat, a sub-agent's included.
+//! `POST /api/chat/{id}/message`: sends a message to the agent that is working in this chat, also to a sub-agent.
 
 use axum::{
     Json,
@@ -13,11 +13,10 @@ use serde_json::json;
 
 use crate::{body, error::ApiError, state::ServerState};
 
-/// The longest thing that can be said at once, in bytes.
-const MAX_TEXT: usize = 64 << 10;
+const MAX_TEXT_BYTES: usize = 64 << 10;
 
 #[derive(Deserialize)]
-struct Said {
+struct MessageBody {
     text: String,
 }
 
@@ -29,14 +28,14 @@ pub(super) async fn message(
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let bytes = body::read(state, &parts.headers, body).await?;
-    let Said { text } = body::parse(&bytes)?;
+    let MessageBody { text } = body::parse(&bytes)?;
     if text.trim().is_empty() {
-        return Err(ApiError::new(ErrorCode::EmptyMessage, "The field text must say something."));
+        return Err(ApiError::new(ErrorCode::EmptyMessage, "The field text is empty. Write a message."));
     }
-    if text.len() > MAX_TEXT {
+    if text.len() > MAX_TEXT_BYTES {
         return Err(ApiError::new(
             ErrorCode::MessageTooLarge,
-            format!("The text has {} bytes; at most {MAX_TEXT} are allowed.", text.len()),
+            format!("The text has {} bytes; at most {MAX_TEXT_BYTES} are allowed.", text.len()),
         ));
     }
     state.engine.steer(principal.workspace, chat, text).await?;

@@ -1,6 +1,6 @@
-//! The body of a send. Everything in it is a claim of the client: taken are the new user message, the answers to
-//! questions, the outputs of front-end tools and the point where it goes on; the rest is never even read, unless
-//! the session is unknown and the earlier messages are taken over.
+//! Parses the body of `POST /api/chat`. The client's history is not trusted: only the new user message, answers to
+//! approvals, outputs of front-end tools and the position in the chat are read. Earlier messages stay unparsed unless the
+//! session is unknown; then the engine imports them.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, value::RawValue};
 use super::{bad_id, session_id};
 use crate::{body, error::ApiError};
 
-/// Text of one new message.
+/// Bytes of text and data in one new message.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 const MAX_PARTS: usize = 1000;
 const MAX_METADATA_BYTES: usize = 64 << 10;
@@ -49,9 +49,9 @@ struct ChatBody<'a> {
     when_busy: Option<WhenBusy>,
 }
 
-/// Who a message is, without its content.
+/// Id and role of a message, without its content.
 #[derive(Deserialize)]
-struct Head<'a> {
+struct MessageHead<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
     role: Role,
@@ -59,21 +59,27 @@ struct Head<'a> {
 
 pub(super) fn request(bytes: &Bytes, workspace: WorkspaceId) -> Result<SendRequest, ApiError> {
     let chat: ChatBody<'_> = body::parse(bytes)?;
-    let id = chat.id.as_deref().ok_or_else(|| ApiError::invalid("The body needs id, the id of the chat."))?;
+    let id = chat
+        .id
+        .as_deref()
+        .ok_or_else(|| ApiError::invalid("The field id is missing: send the id of the chat."))?;
     let session = session_id(id)?;
     let message_id = chat.message_id.as_deref().map(message_id).transpose()?;
     let mut messages = chat.messages.unwrap_or_default();
     messages.extend(chat.message);
     let last = *messages.last().ok_or_else(|| {
-        ApiError::new(ErrorCode::EmptyMessage, "The body needs messages with at least one message.")
+        ApiError::new(
+            ErrorCode::EmptyMessage,
+            "The field messages is missing or empty: send at least one message.",
+        )
     })?;
     let head = head(last)?;
     let regenerate = chat.trigger.as_deref().is_some_and(|trigger| trigger.starts_with("regenerate"));
     let kind = if regenerate {
         let last = if head.role == Role::User { Some(submit(bytes, &messages, None)?) } else { None };
         SendKind::Regenerate { at: message_id, last }
-    } else if let Some(answered) = answered(&messages, &head, message_id.as_ref())? {
-        answers(answered)?
+    } else if let Some(answered) = answered_message(&messages, &head, message_id.as_ref())? {
+        continuation(answered)?
     } else {
         SendKind::Submit(submit(bytes, &messages, message_id)?)
     };
@@ -95,10 +101,13 @@ pub(super) fn request(bytes: &Bytes, workspace: WorkspaceId) -> Result<SendReque
     Ok(SendRequest { workspace, session, kind, options })
 }
 
-/// The last of the messages as a new one of the user.
+/// Reads the last message as a new message of the user.
 fn submit(bytes: &Bytes, messages: &[&RawValue], edits: Option<MessageId>) -> Result<Submit, ApiError> {
     let Some((last, before)) = messages.split_last() else {
-        return Err(ApiError::new(ErrorCode::EmptyMessage, "There is no message."));
+        return Err(ApiError::new(
+            ErrorCode::EmptyMessage,
+            "The field messages is empty: send at least one message.",
+        ));
     };
     let after = match before.last() {
         Some(message) => Some(message_id(&head(message)?.id)?),
@@ -121,15 +130,15 @@ fn message_id(id: &str) -> Result<MessageId, ApiError> {
     MessageId::from_outside(id).map_err(|error| bad_id("The message id", error))
 }
 
-fn head(message: &RawValue) -> Result<Head<'_>, ApiError> {
+fn head(message: &RawValue) -> Result<MessageHead<'_>, ApiError> {
     body::parse(message.get().as_bytes())
 }
 
-/// The assistant message that is handed back, if this is a continuation: the last one, or the one `messageId`
-/// names.
-fn answered<'a>(
+/// Returns the assistant message that the client sends back to continue it: the last message, or the one that
+/// `messageId` names. Returns `None` when this is a new message.
+fn answered_message<'a>(
     messages: &[&'a RawValue],
-    last: &Head<'_>,
+    last: &MessageHead<'_>,
     named: Option<&MessageId>,
 ) -> Result<Option<&'a RawValue>, ApiError> {
     if last.role == Role::Assistant {
@@ -170,7 +179,7 @@ fn user_message(raw: &RawValue) -> Result<UiMessage, ApiError> {
             Part::Data { data, .. } => text_bytes += data.to_string().len(),
             _ => {
                 return Err(ApiError::invalid(format!(
-                    "Part {} cannot stand in a message of the user: only text, file and data parts can.",
+                    "Part {} is not allowed in a message of the user: only text, file and data parts are.",
                     number + 1
                 )));
             }
@@ -187,7 +196,7 @@ fn user_message(raw: &RawValue) -> Result<UiMessage, ApiError> {
     if !content {
         return Err(ApiError::new(
             ErrorCode::EmptyMessage,
-            "The message is empty: write something or add a file.",
+            "The message is empty: write a text or add a file.",
         ));
     }
     let metadata = message.metadata.as_ref().map_or(0, |metadata| metadata.to_string().len());
@@ -202,16 +211,16 @@ fn user_message(raw: &RawValue) -> Result<UiMessage, ApiError> {
     Ok(message)
 }
 
-/// A message handed back: parts of any kind, of which only answered calls count.
+/// An assistant message that the client sends back. Of its parts, only answered tool calls are read.
 #[derive(Deserialize)]
-struct Answered<'a> {
+struct AnsweredMessage<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
     parts: Vec<Value>,
 }
 
-fn answers(raw: &RawValue) -> Result<SendKind, ApiError> {
-    let message: Answered<'_> = body::parse(raw.get().as_bytes())?;
+fn continuation(raw: &RawValue) -> Result<SendKind, ApiError> {
+    let message: AnsweredMessage<'_> = body::parse(raw.get().as_bytes())?;
     let mut answers = Vec::new();
     let mut outputs = Vec::new();
     for part in &message.parts {
@@ -238,7 +247,9 @@ fn approval(part: &Value) -> Result<ApprovalAnswer, ApiError> {
     let id = field("id").and_then(Value::as_str);
     let approved = field("approved").and_then(Value::as_bool);
     let (Some(id), Some(approved)) = (id, approved) else {
-        return Err(ApiError::invalid("An answered approval needs approval.id and approval.approved."));
+        return Err(ApiError::invalid(
+            "An answered approval needs the fields approval.id and approval.approved.",
+        ));
     };
     let reason = field("reason").and_then(Value::as_str).map(str::to_owned);
     Ok(ApprovalAnswer {
@@ -248,7 +259,7 @@ fn approval(part: &Value) -> Result<ApprovalAnswer, ApiError> {
     })
 }
 
-/// Why a person answered as they did.
+/// Checks the reason that a person gave with an answer; an empty one counts as none.
 pub(crate) fn reason(reason: Option<String>) -> Result<Option<String>, ApiError> {
     if reason.as_ref().is_some_and(|reason| reason.len() > MAX_REASON_BYTES) {
         return Err(ApiError::invalid(format!("The reason is longer than {MAX_REASON_BYTES} bytes.")));
@@ -256,7 +267,7 @@ pub(crate) fn reason(reason: Option<String>) -> Result<Option<String>, ApiError>
     Ok(reason.filter(|reason| !reason.trim().is_empty()))
 }
 
-/// The messages before the new one, as they stand in the body: they are read only when the session turns out to be
+/// Returns the messages before the new one as unparsed bytes of the body. They are parsed only when the session is
 /// unknown.
 fn earlier(bytes: &Bytes, messages: &[&RawValue]) -> Unread {
     Unread::of(bytes, messages.iter().map(|message| message.get()))

@@ -5,10 +5,11 @@ use engine::{Principal, SendRequest};
 use protocol::{ErrorCode, WorkspaceId};
 
 use super::parse;
-use crate::{body, body::Received, error::ApiError, sse, state::ServerState};
+use crate::{body, body::BodyBytes, error::ApiError, sse, state::ServerState};
 
-/// A body this long is read on a thread of its own: others on this one would wait for milliseconds.
-const LONG: usize = 512 << 10;
+/// A body of this size is parsed on a blocking thread, because parsing it takes milliseconds and would delay the other
+/// requests of this thread.
+const LONG_BYTES: usize = 512 << 10;
 
 pub(crate) async fn post(
     State(state): State<ServerState>,
@@ -23,12 +24,12 @@ pub(crate) async fn post(
     Ok(sse::response(&state, &principal, following))
 }
 
-/// The bytes are not held while the message is stored.
-async fn request(bytes: Received, workspace: WorkspaceId) -> Result<SendRequest, ApiError> {
-    if bytes.len() < LONG {
+/// Parses the body and frees it, so that it is not in memory while the message is stored.
+async fn request(bytes: BodyBytes, workspace: WorkspaceId) -> Result<SendRequest, ApiError> {
+    if bytes.len() < LONG_BYTES {
         return parse::request(&bytes, workspace);
     }
-    tokio::task::spawn_blocking(move || parse::request(&bytes, workspace))
-        .await
-        .map_err(|_| ApiError::new(ErrorCode::Internal, "The body could not be read."))?
+    tokio::task::spawn_blocking(move || parse::request(&bytes, workspace)).await.map_err(|_| {
+        ApiError::new(ErrorCode::Internal, "An internal error happened while the body was read. Try again.")
+    })?
 }

@@ -1,5 +1,5 @@
-//! `GET /api/chat/{id}/stream`: the running message from its first chunk, or after `Last-Event-ID`, then live. 204
-//! when there is nothing to follow.
+//! `GET /api/chat/{id}/stream`: streams the message that is being written, from its first chunk or after
+//! `Last-Event-ID`. Answers 204 when no message is being written.
 
 use axum::{
     http::{HeaderMap, StatusCode},
@@ -16,7 +16,7 @@ pub(super) async fn resume(
     session: SessionId,
     headers: &HeaderMap,
 ) -> Result<Response, ApiError> {
-    // A `Last-Event-ID` that is no number of ours means: from the beginning.
+    // With a `Last-Event-ID` that is not a number the stream starts at the beginning.
     let after = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.trim().parse().ok());
     Ok(match state.engine.watch(principal.workspace.clone(), session, after).await? {
         Some(viewer) => sse::response(state, &principal, viewer.into()),

@@ -1,5 +1,6 @@
-//! `POST /api/chat/{id}/stop`: ends the run, takes back what waits, and answers when the run has ended. With
-//! `{messageId}` only that message is taken back, or the run that answers it stopped. Harmless when nothing runs.
+//! `POST /api/chat/{id}/stop`: cancels the run, withdraws queued messages, and answers when the run has ended. With
+//! `{messageId}` it withdraws only that queued message, or cancels the run that answers it. Does nothing when the chat is
+//! idle.
 
 use axum::{
     Json,
@@ -17,7 +18,7 @@ use crate::{body, error::ApiError, state::ServerState};
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Stop {
+struct StopBody {
     message_id: Option<String>,
 }
 
@@ -27,8 +28,8 @@ pub(super) async fn stop(
     session: SessionId,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let at = named(state, request).await?;
-    let stopped = state.engine.stop(principal.workspace, session, at).await?;
+    let message = message_to_stop(state, request).await?;
+    let stopped = state.engine.stop(principal.workspace, session, message).await?;
     let status = match stopped {
         Stopped::Idle => "idle",
         Stopped::Withdrawn => "withdrawn",
@@ -37,14 +38,14 @@ pub(super) async fn stop(
     Ok(Json(json!({ "stopped": stopped != Stopped::Idle, "status": status })).into_response())
 }
 
-/// Most clients send no body at all.
-async fn named(state: &ServerState, request: Request) -> Result<Option<MessageId>, ApiError> {
+/// Reads the message id of the body. Most clients send no body.
+async fn message_to_stop(state: &ServerState, request: Request) -> Result<Option<MessageId>, ApiError> {
     let (parts, body) = request.into_parts();
     if !parts.headers.contains_key(header::CONTENT_TYPE) {
         return Ok(None);
     }
     let bytes = body::read(state, &parts.headers, body).await?;
-    let stop: Stop = if bytes.is_empty() { Stop::default() } else { body::parse(&bytes)? };
+    let stop = if bytes.is_empty() { StopBody::default() } else { body::parse(&bytes)? };
     let id = stop.message_id.as_deref().map(MessageId::from_outside).transpose();
     id.map_err(|error| bad_id("The message id", error))
 }

@@ -1,5 +1,4 @@
-//! `POST /api/chat/{id}/title`: has the model name the chat, as the message `/summary-title` does, and answers with the
-//! title.
+//! `POST /api/chat/{id}/title`: lets the model name the chat, like the message `/summary-title`, and returns the title.
 
 use axum::{
     Json,
@@ -10,7 +9,7 @@ use engine::Principal;
 use protocol::SessionId;
 use serde_json::json;
 
-use super::compact::wish;
+use super::compact::instructions;
 use crate::{error::ApiError, state::ServerState};
 
 pub(super) async fn title(
@@ -19,7 +18,7 @@ pub(super) async fn title(
     session: &SessionId,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wish = wish(state, request).await?;
-    let title = state.engine.retitle(&principal.workspace, session, &wish).await?;
+    let instructions = instructions(state, request).await?;
+    let title = state.engine.retitle(&principal.workspace, session, &instructions).await?;
     Ok(Json(json!({ "title": title })).into_response())
 }

@@ -1,4 +1,4 @@
-//! `GET /api/about`: which version this is and which model answers.
+//! `GET /api/about`: the version of the server and its default model.
 
 use axum::{Json, extract::State};
 use protocol::wire::rest::About;

@@ -1,4 +1,4 @@
-//! `/api/sign-ins` and `/api/tokens`: who is signed in, who has a token, and taking either back.
+//! `/api/sign-ins` and `/api/tokens`: lists and revokes sign-ins of browsers and tokens.
 
 use axum::{
     Extension, Json,
@@ -18,7 +18,7 @@ pub(crate) async fn sign_ins(
     Ok(Json(state.engine.sign_ins(&principal).await?))
 }
 
-/// `current` signs the caller out; so does its own number.
+/// Revokes a sign-in. `current`, or the number of the caller's own sign-in, signs the caller out.
 pub(crate) async fn revoke_sign_in(
     State(state): State<ServerState>,
     Extension(principal): Extension<Principal>,
@@ -34,7 +34,7 @@ pub(crate) async fn revoke_sign_in(
     state.engine.revoke_sign_in(&principal, id).await?;
     let mut response = StatusCode::NO_CONTENT.into_response();
     if own == Some(id)
-        && let Some(cookie) = sign_in::forget(&headers)
+        && let Some(cookie) = sign_in::clear_cookie(&headers)
     {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }

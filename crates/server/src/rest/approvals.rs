@@ -1,5 +1,5 @@
-//! `/api/approvals`: what waits for an answer anywhere. `/api/approvals/{id}`: look at a question and answer it, from
-//! any surface, at any time.
+//! `/api/approvals`: lists the pending approvals of all chats. `/api/approvals/{id}`: shows one and answers it, from any
+//! client and at any time.
 
 use axum::{
     Extension, Json,
@@ -21,16 +21,16 @@ use crate::{
     state::ServerState,
 };
 
-/// More than a person can look at.
-const MOST_WAITING: u32 = 200;
-/// What a person writes by hand.
+/// How many pending approvals are listed; more than a person can read.
+const MAX_LISTED: u32 = 200;
+/// Bytes of a tool input that a person edited.
 const MAX_INPUT_BYTES: usize = 256 << 10;
 
 pub(crate) async fn list(
     State(state): State<ServerState>,
     Extension(principal): Extension<Principal>,
 ) -> Result<Json<ApprovalList>, ApiError> {
-    Ok(Json(state.engine.waiting(&principal.workspace, MOST_WAITING).await?))
+    Ok(Json(state.engine.waiting(&principal.workspace, MAX_LISTED).await?))
 }
 
 pub(crate) async fn show(

@@ -1,6 +1,6 @@
-//! `/api/artifacts`: files that were made: list them, and download one, whole or in part.
+//! `/api/artifacts`: lists the files that tools wrote, and downloads one, whole or a byte range.
 //!
-//! A file is somebody's output and never a page of ours: it is saved, not shown, and whatever it is, nothing in it runs.
+//! The content is not trusted: browsers save it and never show it as a page of this server, and no script in it runs.
 
 use std::{
     fs::File,
@@ -17,6 +17,7 @@ use axum::{
 use bytes::Bytes;
 use engine::Principal;
 use futures::{Stream, stream};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{ArtifactId, ArtifactInfo, ArtifactList, ErrorCode};
 use serde::Deserialize;
 
@@ -26,14 +27,16 @@ use crate::{
     state::ServerState,
 };
 
-const PAGE: u32 = 50;
-const LARGEST_PAGE: u32 = 200;
-/// How much is read at once.
-const PIECE: u64 = 64 * 1024;
+const DEFAULT_LIMIT: u32 = 50;
+const MAX_LIMIT: u32 = 200;
+/// How many bytes of a file are read at once.
+const CHUNK_BYTES: u64 = 64 * 1024;
+/// Escapes all but letters, digits and `-._` in a file name.
+const FILE_NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Page {
+pub(crate) struct ListQuery {
     chat_id: Option<String>,
     limit: Option<String>,
     cursor: Option<String>,
@@ -42,17 +45,19 @@ pub(crate) struct Page {
 pub(crate) async fn list(
     State(state): State<ServerState>,
     Extension(principal): Extension<Principal>,
-    Query(page): Query<Page>,
+    Query(query): Query<ListQuery>,
 ) -> Result<Json<ArtifactList>, ApiError> {
-    let limit = match page.limit.as_deref().map(str::parse::<u32>) {
-        None => PAGE,
-        Some(Ok(limit @ 1..=LARGEST_PAGE)) => limit,
+    let limit = match query.limit.as_deref().map(str::parse::<u32>) {
+        None => DEFAULT_LIMIT,
+        Some(Ok(limit @ 1..=MAX_LIMIT)) => limit,
         Some(_) => {
-            return Err(ApiError::invalid(format!("limit must be a number from 1 to {LARGEST_PAGE}.")));
+            return Err(ApiError::invalid(format!(
+                "The field limit must be a number from 1 to {MAX_LIMIT}."
+            )));
         }
     };
-    let session = page.chat_id.as_deref().map(session_id).transpose()?;
-    let cursor = page.cursor.as_deref();
+    let session = query.chat_id.as_deref().map(session_id).transpose()?;
+    let cursor = query.cursor.as_deref();
     Ok(Json(state.engine.artifacts(&principal.workspace, session.as_ref(), cursor, limit).await?))
 }
 
@@ -64,24 +69,24 @@ pub(crate) async fn download(
 ) -> Result<Response, ApiError> {
     let id = ArtifactId::from_outside(&id).map_err(|error| bad_id("The artifact id", error))?;
     let (info, file) = state.engine.open_artifact(&principal.workspace, &id).await?;
-    let whole = info.artifact.bytes;
-    let asked = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
-    let part = match asked.map_or(Asked::Whole, |range| Asked::read(range, whole)) {
-        Asked::Whole => None,
-        Asked::Part(from, to) => Some((from, to)),
-        Asked::Nothing => {
+    let size = info.artifact.bytes;
+    let range = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
+    let range = range.map_or(ByteRange::Whole, |range| ByteRange::parse(range, size));
+    let (start, length) = match range {
+        ByteRange::Whole => (0, size),
+        ByteRange::Part { first, last } => (first, last + 1 - first),
+        ByteRange::Unsatisfiable => {
             let text =
-                format!("The file has {whole} bytes; the part that was asked for lies behind its end.");
+                format!("The requested range starts after the end of the file, which has {size} bytes.");
             return Err(ApiError::new(ErrorCode::RangeNotSatisfiable, text));
         }
     };
-    let (from, length) = part.map_or((0, whole), |(from, to)| (from, to + 1 - from));
-    let mut response = Response::new(Body::from_stream(pieces(file, from, length)));
+    let mut response = Response::new(Body::from_stream(file_chunks(file, start, length)));
     let headers = response.headers_mut();
-    safe(headers, &info);
+    set_safe_headers(headers, &info);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-    if let Some((from, to)) = part {
-        if let Ok(range) = HeaderValue::from_str(&format!("bytes {from}-{to}/{whole}")) {
+    if let ByteRange::Part { first, last } = range {
+        if let Ok(range) = HeaderValue::from_str(&format!("bytes {first}-{last}/{size}")) {
             headers.insert(header::CONTENT_RANGE, range);
         }
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
@@ -89,8 +94,8 @@ pub(crate) async fn download(
     Ok(response)
 }
 
-/// What keeps a browser from taking the file for anything but a file.
-fn safe(headers: &mut HeaderMap, info: &ArtifactInfo) {
+/// Sets the headers that make a browser save the file instead of showing it.
+fn set_safe_headers(headers: &mut HeaderMap, info: &ArtifactInfo) {
     const FIXED: [(header::HeaderName, &str); 6] = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
@@ -110,65 +115,63 @@ fn safe(headers: &mut HeaderMap, info: &ArtifactInfo) {
     headers.insert(header::CONTENT_DISPOSITION, disposition);
 }
 
-/// RFC 6266: the name once in ASCII and once as it is.
+/// Returns the Content-Disposition header of RFC 6266: the name once reduced to ASCII, once escaped in full.
 fn disposition(name: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_');
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_');
     let ascii: String =
-        name.chars().map(|character| if plain(character) { character } else { '_' }).collect();
-    let mut exact = String::new();
-    for byte in name.bytes() {
-        if plain(char::from(byte)) {
-            exact.push(char::from(byte));
-        } else {
-            exact.push_str(&format!("%{byte:02X}"));
-        }
-    }
+        name.chars().map(|character| if is_plain(character) { character } else { '_' }).collect();
+    let exact = utf8_percent_encode(name, FILE_NAME);
     format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{exact}")
 }
 
-/// Which part of a file a request asks for.
-#[derive(Debug, PartialEq, Eq)]
-enum Asked {
+/// Which bytes of a file a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ByteRange {
     Whole,
-    /// From this byte to that one, both included.
-    Part(u64, u64),
-    /// A part behind the end.
-    Nothing,
+    /// Both ends are included.
+    Part {
+        first: u64,
+        last: u64,
+    },
+    /// The range starts after the end of the file.
+    Unsatisfiable,
 }
 
-impl Asked {
-    /// One range; what is several or not understood is answered with the whole, as RFC 9110 allows.
-    fn read(range: &str, whole: u64) -> Self {
+impl ByteRange {
+    /// Parses a Range header. Several ranges, and ranges that are not valid, are answered with the whole file, as RFC 9110
+    /// allows.
+    fn parse(range: &str, size: u64) -> Self {
         let Some((from, to)) = range.strip_prefix("bytes=").and_then(|range| range.split_once('-')) else {
             return Self::Whole;
         };
-        let last = whole.saturating_sub(1);
+        let end = size.saturating_sub(1);
         match (from.trim().parse::<u64>(), to.trim().parse::<u64>()) {
-            (Ok(from), _) if from >= whole => Self::Nothing,
-            (Ok(from), Ok(to)) if from <= to => Self::Part(from, to.min(last)),
-            (Ok(from), Err(_)) if to.trim().is_empty() => Self::Part(from, last),
-            (Err(_), Ok(0)) if from.trim().is_empty() => Self::Nothing,
-            (Err(_), Ok(count)) if from.trim().is_empty() && whole > 0 => {
-                Self::Part(whole.saturating_sub(count), last)
+            (Ok(first), _) if first >= size => Self::Unsatisfiable,
+            (Ok(first), Ok(last)) if first <= last => Self::Part { first, last: last.min(end) },
+            (Ok(first), Err(_)) if to.trim().is_empty() => Self::Part { first, last: end },
+            (Err(_), Ok(0)) if from.trim().is_empty() => Self::Unsatisfiable,
+            (Err(_), Ok(count)) if from.trim().is_empty() && size > 0 => {
+                Self::Part { first: size.saturating_sub(count), last: end }
             }
             _ => Self::Whole,
         }
     }
 }
 
-/// A part of the file, a piece at a time: a slow reader holds one piece.
-fn pieces(file: File, from: u64, length: u64) -> impl Stream<Item = io::Result<Bytes>> {
-    stream::try_unfold((Some(file), from, length), |(file, from, left)| async move {
+/// Reads a range of the file chunk by chunk, so that a slow client holds one chunk in memory.
+fn file_chunks(file: File, start: u64, length: u64) -> impl Stream<Item = io::Result<Bytes>> {
+    stream::try_unfold((Some(file), start, length), |(file, position, left)| async move {
         let Some(mut file) = file.filter(|_| left > 0) else { return Ok(None) };
         let read = tokio::task::spawn_blocking(move || {
-            let mut piece = vec![0; usize::try_from(left.min(PIECE)).unwrap_or(0)];
-            file.seek(SeekFrom::Start(from))?;
-            file.read_exact(&mut piece)?;
-            Ok::<_, io::Error>((file, piece))
+            let mut chunk = vec![0; usize::try_from(left.min(CHUNK_BYTES)).unwrap_or(0)];
+            file.seek(SeekFrom::Start(position))?;
+            file.read_exact(&mut chunk)?;
+            Ok::<_, io::Error>((file, chunk))
         });
-        let (file, piece) = read.await.map_err(io::Error::other)??;
-        let count = piece.len() as u64;
-        Ok(Some((Bytes::from(piece), (Some(file), from + count, left - count))))
+        let (file, chunk) = read.await.map_err(io::Error::other)??;
+        let count = chunk.len() as u64;
+        Ok(Some((Bytes::from(chunk), (Some(file), position + count, left - count))))
     })
 }
 
@@ -177,23 +180,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_read_as_the_standard_says() {
-        for (range, asked) in [
-            ("bytes=0-", Asked::Part(0, 9)),
-            ("bytes=2-4", Asked::Part(2, 4)),
-            ("bytes=2-99", Asked::Part(2, 9)),
-            ("bytes=-3", Asked::Part(7, 9)),
-            ("bytes=-99", Asked::Part(0, 9)),
-            ("bytes=10-", Asked::Nothing),
-            ("bytes=-0", Asked::Nothing),
-            ("bytes=4-2", Asked::Whole),
-            ("bytes=0-1,4-5", Asked::Whole),
-            ("lines=1-2", Asked::Whole),
-            ("bytes=x-", Asked::Whole),
+    fn ranges_are_parsed_as_the_standard_says() {
+        let part = |first, last| ByteRange::Part { first, last };
+        for (range, expected) in [
+            ("bytes=0-", part(0, 9)),
+            ("bytes=2-4", part(2, 4)),
+            ("bytes=2-99", part(2, 9)),
+            ("bytes=-3", part(7, 9)),
+            ("bytes=-99", part(0, 9)),
+            ("bytes=10-", ByteRange::Unsatisfiable),
+            ("bytes=-0", ByteRange::Unsatisfiable),
+            ("bytes=4-2", ByteRange::Whole),
+            ("bytes=0-1,4-5", ByteRange::Whole),
+            ("lines=1-2", ByteRange::Whole),
+            ("bytes=x-", ByteRange::Whole),
         ] {
-            assert_eq!(Asked::read(range, 10), asked, "{range}");
+            assert_eq!(ByteRange::parse(range, 10), expected, "{range}");
         }
-        assert_eq!(Asked::read("bytes=-5", 0), Asked::Whole);
+        assert_eq!(ByteRange::parse("bytes=-5", 0), ByteRange::Whole);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `GET /api/diagnostics`: what the server holds in memory, per session, and what waits.
+//! `GET /api/diagnostics`: connections, bytes and sessions in memory, and what is queued.
 
 use std::sync::atomic::Ordering;
 
@@ -14,7 +14,7 @@ pub(crate) async fn show(
 ) -> Json<Value> {
     let limits = state.resources.limits();
     Json(json!({
-        "connections": state.connections.load(Ordering::Relaxed),
+        "connections": state.open_streams.load(Ordering::Relaxed),
         "limits": {
             "connections": { "used": state.resources.connections(), "limit": limits.connections },
             "bodyBytes": { "used": state.resources.bodies_bytes(), "limit": limits.bodies_bytes },

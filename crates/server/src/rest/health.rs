@@ -1,4 +1,4 @@
-//! `GET /health`: the only route without a token; tells nothing a stranger may not know.
+//! `GET /health`: the only route without authentication. It reveals nothing about chats or users.
 
 use std::sync::atomic::Ordering;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::state::ServerState;
 
-/// 200 while the server can do its work, 503 while the store cannot write. `damage` is how many damaged places are known.
+/// Answers 200 while the store can write and 503 while it cannot. `damage` is the number of damaged places found so far.
 pub(crate) async fn show(State(state): State<ServerState>) -> (StatusCode, Json<Value>) {
     let store = state.engine.store_health().await;
-    let connections = state.connections.load(Ordering::Relaxed);
+    let connections = state.open_streams.load(Ordering::Relaxed);
     let (status, mut body) = match store.failing {
         None => (StatusCode::OK, json!({ "status": "ok", "connections": connections })),
         Some(reason) => (

@@ -1,6 +1,6 @@
-//! `GET /api/models`: the models that can be chosen, what they can do and cost, and which one is the default.
+//! `GET /api/models`: lists the models, their abilities and prices, and the default model.
 //!
-//! `?tag=` (several, separated by commas: all must fit), `?provider=`, `?available=true`.
+//! Filters: `?tag=` (separated by commas; a model must have all), `?provider=`, `?available=true`.
 
 use axum::{
     Json,
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::{error::ApiError, state::ServerState};
 
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct ModelsQuery {
     tag: Option<String>,
     provider: Option<String>,
     available: Option<String>,
@@ -20,20 +20,20 @@ pub(crate) struct Wanted {
 
 pub(crate) async fn list(
     State(state): State<ServerState>,
-    Query(wanted): Query<Wanted>,
+    Query(query): Query<ModelsQuery>,
 ) -> Result<Json<ModelList>, ApiError> {
-    let tags: Vec<String> = wanted
+    let tags: Vec<String> = query
         .tag
         .iter()
         .flat_map(|tags| tags.split(','))
         .map(|tag| tag.trim().to_owned())
         .filter(|tag| !tag.is_empty())
         .collect();
-    let available_only = match wanted.available.as_deref() {
+    let available_only = match query.available.as_deref() {
         None | Some("false") => false,
         Some("true") => true,
-        Some(_) => return Err(ApiError::invalid("available must be true or false.")),
+        Some(_) => return Err(ApiError::invalid("The field available must be true or false.")),
     };
-    let provider = wanted.provider.as_deref().filter(|provider| !provider.is_empty());
+    let provider = query.provider.as_deref().filter(|provider| !provider.is_empty());
     Ok(Json(state.engine.models(&ModelFilter { tags: &tags, provider, available_only })))
 }

@@ -1,4 +1,4 @@
-//! `/api/sessions`: list, search, show, rename, pin, delete.
+//! `/api/sessions`: lists, searches, shows, renames, pins and deletes chats.
 
 use axum::{
     Extension, Json,
@@ -12,42 +12,46 @@ use serde::{Deserialize, Deserializer};
 
 use crate::{body, chat::session_id, error::ApiError, state::ServerState};
 
-const PAGE: u32 = 50;
-const LARGEST_PAGE: u32 = 200;
-const LONGEST_QUERY: usize = 200;
+const DEFAULT_LIMIT: u32 = 50;
+const MAX_LIMIT: u32 = 200;
+const MAX_SEARCH_CHARS: usize = 200;
 
 #[derive(Deserialize)]
-pub(crate) struct Page {
+pub(crate) struct ListQuery {
     limit: Option<String>,
     cursor: Option<String>,
-    /// Only those whose title or text holds this.
+    /// Only chats whose title or text contains this.
     q: Option<String>,
-    /// `true`: only those that are pinned.
+    /// `true`: only pinned chats.
     pinned: Option<String>,
 }
 
 pub(crate) async fn list(
     State(state): State<ServerState>,
     Extension(principal): Extension<Principal>,
-    Query(page): Query<Page>,
+    Query(query): Query<ListQuery>,
 ) -> Result<Json<SessionList>, ApiError> {
-    let limit = match page.limit.as_deref().map(str::parse::<u32>) {
-        None => PAGE,
-        Some(Ok(limit @ 1..=LARGEST_PAGE)) => limit,
+    let limit = match query.limit.as_deref().map(str::parse::<u32>) {
+        None => DEFAULT_LIMIT,
+        Some(Ok(limit @ 1..=MAX_LIMIT)) => limit,
         Some(_) => {
-            return Err(ApiError::invalid(format!("limit must be a number from 1 to {LARGEST_PAGE}.")));
+            return Err(ApiError::invalid(format!(
+                "The field limit must be a number from 1 to {MAX_LIMIT}."
+            )));
         }
     };
-    if let Some(text) = page.q.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
-        if text.chars().count() > LONGEST_QUERY {
-            return Err(ApiError::invalid(format!("q is longer than {LONGEST_QUERY} characters.")));
+    if let Some(text) = query.q.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+        if text.chars().count() > MAX_SEARCH_CHARS {
+            return Err(ApiError::invalid(format!(
+                "The field q is longer than {MAX_SEARCH_CHARS} characters."
+            )));
         }
         return Ok(Json(state.engine.search(&principal.workspace, text, limit).await?));
     }
-    match page.pinned.as_deref() {
+    match query.pinned.as_deref() {
         Some("true") => Ok(Json(state.engine.pinned(&principal.workspace, limit).await?)),
-        Some(_) => Err(ApiError::invalid("pinned can only be true.")),
-        None => Ok(Json(state.engine.sessions(&principal.workspace, page.cursor.as_deref(), limit).await?)),
+        Some(_) => Err(ApiError::invalid("The field pinned can only be true.")),
+        None => Ok(Json(state.engine.sessions(&principal.workspace, query.cursor.as_deref(), limit).await?)),
     }
 }
 
@@ -60,13 +64,14 @@ pub(crate) async fn show(
 }
 
 #[derive(Deserialize)]
-struct Change {
-    /// `null` takes the title away; absent is a mistake.
+struct SessionPatch {
+    /// `null` removes the title; an absent field leaves it as it is.
     #[serde(default, deserialize_with = "present")]
     title: Option<Option<String>>,
     pinned: Option<bool>,
 }
 
+/// Deserializes `null` as `Some(None)`, which is different from an absent field.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
@@ -80,10 +85,10 @@ pub(crate) async fn change(
 ) -> Result<Json<SessionInfo>, ApiError> {
     let session = session_id(&id)?;
     let bytes = body::read(&state, &headers, body).await?;
-    let change: Change = body::parse(&bytes)?;
+    let change: SessionPatch = body::parse(&bytes)?;
     if change.title.is_none() && change.pinned.is_none() {
         return Err(ApiError::invalid(
-            "The body needs title (a text, or null for none) or pinned (true or false).",
+            "The body needs the field title (a string, or null to remove it) or pinned (true or false).",
         ));
     }
     if let Some(title) = change.title {

@@ -1,4 +1,4 @@
-//! `GET /api/tools`: what agents can do here.
+//! `GET /api/tools`: the tools that agents can use.
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};

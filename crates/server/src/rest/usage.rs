@@ -1,4 +1,4 @@
-//! `/api/usage`: what model calls used and cost.
+//! `/api/usage`: tokens and costs of model calls.
 
 use axum::{
     Extension, Json,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct UsageQuery {
     by: Option<String>,
     session: Option<String>,
     run: Option<String>,
@@ -28,19 +28,21 @@ pub(crate) struct Asked {
 pub(crate) async fn show(
     State(state): State<ServerState>,
     Extension(principal): Extension<Principal>,
-    Query(asked): Query<Asked>,
+    Query(query): Query<UsageQuery>,
 ) -> Result<Json<UsageReport>, ApiError> {
-    let by = asked.by.filter(|by| !by.is_empty()).map(|by| by.parse()).transpose();
-    let run = asked.run.map(|run| RunId::from_outside(&run)).transpose();
-    let message = asked.message.map(|message| MessageId::from_outside(&message)).transpose();
+    let by = query.by.filter(|by| !by.is_empty()).map(|by| by.parse()).transpose();
+    let run = query.run.map(|run| RunId::from_outside(&run)).transpose();
+    let message = query.message.map(|message| MessageId::from_outside(&message)).transpose();
     let request = UsageRequest {
-        by: by.map_err(|wrong| ApiError::invalid(format!("by: {wrong}.")))?.unwrap_or_default(),
-        session: asked.session.as_deref().map(session_id).transpose()?,
+        by: by
+            .map_err(|wrong| ApiError::invalid(format!("The field by is not valid: {wrong}.")))?
+            .unwrap_or_default(),
+        session: query.session.as_deref().map(session_id).transpose()?,
         run: run.map_err(|error| bad_id("The run id", error))?,
         message: message.map_err(|error| bad_id("The message id", error))?,
-        from: asked.from,
-        to: asked.to,
-        timezone: asked.timezone,
+        from: query.from,
+        to: query.to,
+        timezone: query.timezone,
     };
     Ok(Json(state.engine.usage(&principal.workspace, request).await?))
 }

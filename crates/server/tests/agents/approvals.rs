@@ -1,4 +1,4 @@
-//! A sub-agent's question to a person: raised into the main message, answered from anywhere, at any depth.
+//! A sub-agent's question to a person: shown in the main message, answered from any client, at any depth.
 
 use serde_json::json;
 use testkit::{Gate, Reply, calls, protocol::ToolState, says, waits};

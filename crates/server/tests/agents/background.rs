@@ -1,4 +1,4 @@
-//! Sub-agents in the background: started, spoken to, waited for, stopped, and reported before the last word.
+//! Background sub-agents: started, sent messages, awaited, stopped, and reported before the last words of the caller.
 
 use engine::agents::AgentDefinition;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! A model that plays every agent of a test: what it says depends on the task it was given and on how far it is.
+//! A model that plays every agent of a test: its replies depend on the task and on how many it has given.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ impl Cast {
         Self { parts: HashMap::new() }
     }
 
-    /// Whoever is given this task says these, one for each model call.
+    /// The agent with this task says these, one for each model call.
     pub fn with(mut self, task: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
         self.parts.insert(task.to_owned(), replies.into_iter().collect());
         self
@@ -120,7 +120,7 @@ pub fn nested(message: &UiMessage, call: &str) -> UiMessage {
     serde_json::from_value(output(message, call)).unwrap()
 }
 
-/// What the model was told a call gave, in its newest request that holds it.
+/// What the model was sent a call gave, in its newest request that holds it.
 pub fn told(app: &TestApp, call: &str) -> String {
     let requests = app.model.requests();
     let found =

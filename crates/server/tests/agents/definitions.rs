@@ -1,5 +1,5 @@
-//! Definitions over REST: stored, shown, changed with a version, refused with everything that is wrong, and in force
-//! with the next message.
+//! Definitions over REST: stored, shown, changed with a version, refused with all their problems, and used from the next
+//! message on.
 
 use serde_json::{Value, json};
 use testkit::{

@@ -1,4 +1,4 @@
-//! One delegation and several: the result, the message, who sees what.
+//! One delegation and several: the result, the message, and who sees what.
 
 use engine::agents::{AgentDefinition, ModelChoice};
 use serde_json::{Map, json};
@@ -281,7 +281,7 @@ async fn item_105_a_sub_agent_uses_its_callers_model_unless_it_names_another_and
     let message = app.send("go").await.message().await;
     let own = |message: &UiMessage| message.metadata.as_ref().unwrap()["model"].clone();
     assert_eq!(own(&nested(&message, "c")), own(&message));
-    // Nothing else is asked in its place, and the caller goes on with its own model.
+    // Nothing else is asked in its place, and the caller continues with its own model.
     let refused = told_json(&app, "d");
     assert_eq!(refused["error"]["code"], "model_unavailable", "{refused}");
     assert!(message.text().ends_with("done"));

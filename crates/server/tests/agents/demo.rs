@@ -1,4 +1,4 @@
-//! The demo model delegates: a plain request shows a tree of two levels, side by side.
+//! The demo model delegates: a plain request makes a tree of two levels with parallel agents.
 
 use testkit::{
     TestApp,

@@ -1,4 +1,4 @@
-//! Chance that comes out the same for the same seed.
+//! Random numbers from a seed.
 
 pub struct Dice(u64);
 

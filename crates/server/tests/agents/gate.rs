@@ -1,4 +1,4 @@
-//! The one gate: each refusal has its code, in a fixed order, for the model and for the person.
+//! The checks of a delegation: each refusal has its code, in a fixed order, for the model and for the person.
 
 use engine::{
     SubAgentLimits,
@@ -13,7 +13,7 @@ use testkit::{
 
 use super::cast::{Cast, define, define_with, hands, here, nested, output, sub, told, told_json};
 
-/// The refusal of a call: the model was told it, and the person has it in the stream, in the same words.
+/// The refusal of a call: the model was sent it, and the person has it in the stream, in the same words.
 async fn refused(app: &TestApp, call: &str) -> (String, String) {
     let mut turn = app.send("go").await;
     let message = turn.message().await;

@@ -1,4 +1,4 @@
-//! "Always" and edited inputs inside sub-agents: they hold for the whole session, and show in both messages.
+//! "Always" and edited inputs in sub-agents: valid for the whole session and shown in both messages.
 
 use serde_json::{Value, json};
 use testkit::{

@@ -1,4 +1,4 @@
-//! What sub-agents know of each other: one context per delegation, and the hub that hands results on.
+//! What sub-agents know of each other: one context per delegation, and the hub that passes results on.
 
 use engine::agents::AgentDefinition;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ async fn item_104_the_context_of_a_delegation_is_built_once_however_often_its_ag
     assert_eq!(heard(&app, "ask").await, [from("a", "found it")]);
     // Taken once: the next call of the same role is not told again what the first was told.
     assert!(!heard(&app, "more").await.contains(&from("a", "found it")));
-    // What the agent reads when it goes on is the same copy, to the byte.
+    // What the agent reads when it continues is the same copy, to the byte.
     let requests = app.model.requests();
     let of_ask = |request: &&testkit::models::ModelRequest| {
         format!("{:?}", request.messages[0]).contains("Text(\"ask\")")

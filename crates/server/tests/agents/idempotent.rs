@@ -1,4 +1,4 @@
-//! Rule 6.3 of the requirement document: whatever is sent, read or finished again, a message is stored once under its id.
+//! Rule 6.3 of the requirement document: a message that is sent, read or finished again is stored once under its id.
 
 use serde_json::json;
 use testkit::{Gate, TestApp, calls, protocol::UiMessage, says, waits};

@@ -1,5 +1,5 @@
-//! A definition is in force with the next message: as a sub-agent, as the agent that is talked to, and never with more
-//! than it may have.
+//! A definition is used from the next message on, as a sub-agent and as the main agent, and never with more rights than it
+//! may have.
 
 use serde_json::{Value, json};
 use testkit::{

@@ -1,4 +1,4 @@
-//! The fast lane: sub-agents' own chunks or text, and bytes in proportion at any depth.
+//! The fast lane: sub-agents' own chunks or text, with bytes in proportion at any depth.
 
 use std::{collections::HashMap, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What a run may not leave behind: tasks of the runtime, child processes.
+//! What a run must not leave behind: tasks of the runtime and child processes.
 
 use std::{
     fs,

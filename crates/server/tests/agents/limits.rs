@@ -1,4 +1,4 @@
-//! Budgets over the tree: reserved before each call; at the limit one turn without tools, marked as such.
+//! Budgets of an agent tree: reserved before each call; at the limit the agent gets one turn without tools, marked as such.
 
 use engine::agents::{AgentDefinition, BudgetLimits};
 use serde_json::json;

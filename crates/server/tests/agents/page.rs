@@ -1,4 +1,4 @@
-//! The page that says which test shows what, held against the tests there are.
+//! Checks that every test named in `docs/agent-checks.md` exists.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! A random tree of agents as a plan, and the reference: a few lines that say what must come of it.
+//! A random tree of agents as a plan, and a short reference implementation of its expected result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub struct Expected {
     pub limit: Option<&'static str>,
     /// Its parts in order, without the borders of steps.
     pub parts: Vec<String>,
-    /// What its model was told of each call.
+    /// What its model was sent of each call.
     pub results: BTreeMap<String, Told>,
 }
 
@@ -168,7 +168,7 @@ impl Plan {
         (self.fate == Fate::Limited).then_some("steps")
     }
 
-    /// What its caller is told.
+    /// What its caller is sent.
     fn told(&self) -> Told {
         let heard = if self.has_background() { " and heard" } else { "" };
         match self.fate {

@@ -76,7 +76,7 @@ async fn play(plan: &Plan) -> (TestApp, UiMessage) {
     }
 }
 
-/// What the models were told of each call: by the task of the frame and the id of the call.
+/// What the models were sent of each call: by the task of the frame and the id of the call.
 fn told(app: &TestApp) -> HashMap<(String, String), Told> {
     let mut told = HashMap::new();
     for request in app.model.requests() {

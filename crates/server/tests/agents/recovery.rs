@@ -1,4 +1,4 @@
-//! A server that goes down in the middle of a tree: finished branches are kept, the rest goes on.
+//! A server that crashes in the middle of an agent tree: finished branches are kept, the others are resumed.
 
 use serde_json::json;
 use testkit::{Gate, calls, says, waits};

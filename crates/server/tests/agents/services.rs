@@ -1,4 +1,4 @@
-//! Services of the loop: hooks in order, structured answers, tool groups.
+//! Services of the agent loop: hooks in order, structured answers, tool groups.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Slots, the queue, stopping and steering: many agents, few at work.
+//! Slots, the queue, stopping and steering: many agents, of which few are active at a time.
 
 use engine::{SubAgentLimits, agents::AgentDefinition};
 use serde_json::json;

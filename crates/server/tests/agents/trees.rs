@@ -63,7 +63,7 @@ async fn start(model: Scripted, running: usize) -> TestApp {
     app
 }
 
-/// What one agent's message must be, wherever it stands; gives the ids of it and of all below it.
+/// What one agent's message must be, at any position; returns the ids of it and of all below it.
 fn check(
     message: &UiMessage,
     task: &str,
@@ -103,7 +103,7 @@ fn name_at(depth: usize) -> String {
     if depth == 0 { "general".to_owned() } else { format!("a{depth}") }
 }
 
-/// A stored message as it stands alone, without those below it.
+/// A stored message alone, without those below it.
 fn own_text(frame: &FrameRecord) -> String {
     let message: UiMessage = serde_json::from_str(frame.body.as_deref().unwrap()).unwrap();
     let text = |part: &Part| match part {
@@ -200,7 +200,7 @@ async fn a_tree_can_be_stopped_at_any_moment_and_nothing_is_left_of_it() {
         assert_eq!(chat.history().await.pop().unwrap(), message);
         assert_eq!(chat.info().await["status"], "idle");
         ended(&app, &name).await;
-        // No lock is left: the same chat goes on, and the database takes writes from elsewhere.
+        // No lock is left: the same chat continues, and the database takes writes from elsewhere.
         assert_eq!(chat.send("and now").await.message().await.text(), "still here");
         drop(app.hold_writes());
         left.nothing_more(AT_ONCE).await;

@@ -1,4 +1,4 @@
-//! A person changes the input before they allow the call: what runs, what is shown, what the model is told.
+//! A person changes the input before allowing the call: what runs, what is shown, what the model is sent.
 
 use serde_json::json;
 use testkit::{

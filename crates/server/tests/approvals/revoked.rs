@@ -1,4 +1,4 @@
-//! A tool that is taken away while its question waits.
+//! A tool that is revoked while its question is pending.
 
 use serde_json::json;
 use testkit::{

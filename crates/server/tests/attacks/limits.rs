@@ -58,7 +58,7 @@ async fn assert_serves(server: &Listening, chat: &str) {
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("Fine."), "{answer}");
 }
 
-/// Sends one byte every few milliseconds until the server has answered and closed; gives the answer.
+/// Sends one byte every few milliseconds until the server has answered and closed; returns the answer.
 async fn trickle(mut connection: Connection) -> String {
     in_time(async {
         let mut tick = tokio::time::interval(milliseconds(10));
@@ -133,7 +133,7 @@ async fn a_head_that_comes_byte_by_byte_is_given_up() {
         answer.starts_with("HTTP/1.1 408 ") && answer.contains("x-error-code: request_timeout"),
         "{answer}"
     );
-    // A connection that never sends anything is closed without a word.
+    // A connection that never sends anything is closed without an answer.
     assert_eq!(in_time(server.raw("").await.read_all()).await, "");
     until_used(&app, |used| used.0 == 0).await;
 }
@@ -159,7 +159,7 @@ async fn a_kept_connection_may_be_silent_for_longer_than_a_head_may_take() {
         while connection.text().matches("HTTP/1.1 200 OK").count() < 2 {
             assert!(in_time(connection.read_some()).await, "{}", connection.text());
         }
-        // But not for ever.
+        // But not forever.
         in_time(connection.read_all()).await;
     }
 }

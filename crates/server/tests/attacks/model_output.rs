@@ -33,7 +33,7 @@ use mouth::{Mouth, PLAIN, Wire};
 
 /// No case takes longer unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// So many times questions are answered; then the chat is stopped.
+/// How often questions are answered before the chat is stopped.
 const ROUNDS: usize = 6;
 const MAIN_AGENTS: [&str; 3] = ["general", "debugger", "requirement_analyzer"];
 
@@ -87,7 +87,7 @@ async fn a_model_that_says_anything_ends_neither_the_process_nor_a_chat_badly() 
     println!("hostile: {} chats from seed {first}, {asked} questions answered", seed - first);
 }
 
-/// One chat with a person who does anything; gives how many questions were answered.
+/// One chat with a person who does anything; returns how many questions were answered.
 async fn case(app: &TestApp, seed: u64) -> usize {
     let mut dice = Dice::new(seed ^ 0x5eed);
     let name = format!("case-{seed}");
@@ -105,7 +105,7 @@ async fn case(app: &TestApp, seed: u64) -> usize {
     }
     turn.end().await;
     for round in 0.. {
-        // A run that goes on after an answer is followed to its pause or end.
+        // A run that continues after an answer is followed to its pause or end.
         while let Some(mut next) = app.chat(&name).resume().await {
             next.end().await;
         }

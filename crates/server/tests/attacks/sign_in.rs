@@ -1,4 +1,4 @@
-//! Browser sign-ins and tokens: what a cookie is worth, and how it is revoked.
+//! Browser sign-ins and tokens: what a cookie gives access to, and how it is revoked.
 
 use std::time::Duration;
 
@@ -83,6 +83,40 @@ async fn the_cookie_goes_over_tls_only_where_the_browser_came_by_tls() {
         let set = cookies(&answer).join("\n");
         assert_eq!(set.contains("; Secure"), secure, "{headers:?}: {set}");
         assert!(set.contains("HttpOnly") && set.contains("SameSite=Strict"), "{set}");
+    }
+}
+
+/// The attributes of a cookie, in any order.
+fn attributes(cookie: &str) -> Vec<&str> {
+    let mut attributes: Vec<&str> = cookie.split("; ").skip(1).collect();
+    attributes.sort_unstable();
+    attributes
+}
+
+#[tokio::test]
+async fn the_cookie_lasts_as_long_as_a_browser_keeps_one_and_the_former_one_is_cleared() {
+    let app = app().await;
+    let token = app.caller.token().unwrap();
+    let headers = [("host", "localhost:4860"), ("cookie", "a=b;concertino_token=old; c=\"d\"")];
+    let set = cookies(&link(&app, token, &headers).await);
+    let (sign_in, former) = (&set[0], &set[1]);
+    assert!(sign_in.starts_with("concertino_4860="), "{sign_in}");
+    assert_eq!(attributes(sign_in), ["HttpOnly", "Max-Age=34560000", "Path=/", "SameSite=Strict"]);
+    assert!(former.starts_with("concertino_token=;"), "{former}");
+    assert_eq!(attributes(former), ["HttpOnly", "Max-Age=0", "Path=/", "SameSite=Strict"]);
+    assert_eq!(set.len(), 2);
+}
+
+#[tokio::test]
+async fn the_sign_in_is_found_among_any_other_cookies() {
+    let app = app().await;
+    let cookie = browser(&app, app.caller.token().unwrap()).await;
+    for other in ["{}", "a=b; {}", "{}; a=b", "a=b;{};c=d", "a; {} ;=x", "a=\"b; {}; c=\"", "%=%%; {}"] {
+        let all = other.replace("{}", &cookie);
+        assert_eq!(get(&app, "/api/sessions", &all).await.status, 200, "{all}");
+    }
+    for wrong in [format!("x{cookie}"), format!("{cookie}x"), cookie.replace('=', "=="), "=".to_owned()] {
+        assert_eq!(get(&app, "/api/sessions", &wrong).await.status, 401, "{wrong}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Answers to questions nobody asked or that are settled, and ids that are taken.
+//! Answers to questions that were not asked or are settled, and ids that are in use.
 
 use super::*;
 

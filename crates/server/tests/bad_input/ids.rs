@@ -70,6 +70,20 @@ async fn a_query_of_wrong_shape_is_refused_with_a_code() {
 }
 
 #[tokio::test]
+async fn the_link_to_the_next_page_escapes_the_message_id() {
+    let app = app().await;
+    for id in ["first", "a-b.c_d~ ü/&=%消"] {
+        let body = json!({ "id": "chat", "messages": [message(json!(id), text("x"))] });
+        assert_eq!(app.caller.post_raw(body.to_string(), &[JSON]).await.status, 200);
+    }
+    let link = app.get("/api/chat/chat/messages?limit=2").await.header("link").to_owned();
+    let escaped = "a-b.c_d~%20%C3%BC%2F%26%3D%25%E6%B6%88";
+    assert_eq!(link, format!("</api/chat/chat/messages?before={escaped}&limit=2>; rel=\"next\""));
+    let next = app.get(&format!("/api/chat/chat/messages?before={escaped}&limit=2")).await.json();
+    assert_eq!(next[0]["id"], "first");
+}
+
+#[tokio::test]
 async fn unknown_addresses_and_methods_are_refused() {
     let app = app().await;
     app.get("/api/nothing").await.assert_problem(ErrorCode::NotFound);

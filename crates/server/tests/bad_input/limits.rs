@@ -1,4 +1,4 @@
-//! Too long, too many, too late.
+//! Messages and bodies that are too long, too many or too late.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The model's server refuses, fails, goes away or talks nonsense.
+//! The model server refuses, fails, closes the connection or sends nonsense.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Sub-agents compact their own work, and whoever compacts does not forget whom it waits for.
+//! Sub-agents compact their own context, and an agent still knows what it is waiting for afterwards.
 
 use engine::agents::AgentDefinition;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! A person asks for it: `/compact` as a message, and the route.
+//! Compaction on request: `/compact` as a message, and the route.
 
 use serde_json::{Value, json};
 use testkit::{
@@ -65,6 +65,14 @@ async fn with_nothing_to_summarise_it_says_so_and_asks_no_model() {
     let mut turn = app.send("/compact").await;
     assert!(turn.text().await.contains("nothing to summarise"));
     assert_eq!(app.model.requests().len(), 1);
+    for text in ["two", "three", "/compact"] {
+        app.send(text).await.end().await;
+    }
+    let again = app.send("/compact").await.text().await;
+    assert!(
+        again.contains("nothing to summarise") && again.contains("summarised already"),
+        "the model does not read the summarised messages any more: {again}"
+    );
     assert!(app.send("what does /compact do?").await.text().await.contains("Yes."), "that is for the model");
 }
 

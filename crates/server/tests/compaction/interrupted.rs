@@ -1,4 +1,4 @@
-//! A compaction that is stopped, or whose server goes down in the middle of it.
+//! A compaction that is stopped, or whose server crashes in the middle of it.
 
 use std::sync::{
     Arc,
@@ -36,7 +36,7 @@ fn usage(request: &ModelRequest) -> Usage {
     Usage { input_tokens: letters as u64 * 10, output_tokens: 5, ..Usage::default() }
 }
 
-/// Answers at once; summaries wait at the gate.
+/// Answers at once; summaries are paused at the gate.
 fn script(gate: &Gate, summaries: &Arc<AtomicUsize>) -> Scripted {
     let (gate, summaries) = (gate.clone(), Arc::clone(summaries));
     Scripted::choosing(move |request| match request.purpose {
@@ -95,7 +95,7 @@ async fn a_server_that_goes_down_in_the_middle_of_a_compaction_takes_it_up_again
     let Chunk::Data(announced) = announced else { unreachable!() };
     assert_eq!(announced.data["status"], "running");
     gate.reached().await;
-    // What was told is on disk before the model is asked.
+    // What was sent is on disk before the model is asked.
     let told =
         app.log("chat").await.iter().any(|entry| json!(entry.event).to_string().contains("\"running\""));
     assert!(told, "the compaction was announced before it was stored");

@@ -1,4 +1,4 @@
-//! Two hundred turns in a window that holds a fraction of them.
+//! Two hundred turns in a window that fits a fraction of them.
 
 use serde_json::{Value, json};
 use testkit::upstream::Upstream;
@@ -32,7 +32,7 @@ async fn two_hundred_turns_keep_the_plan_open_approvals_whole_pairs_and_a_fact_o
         let said = sent.text().await;
         assert!(!said.is_empty(), "turn {turn}");
     }
-    // The last turn waits for the person, and goes on afterwards.
+    // The last turn waits for the person, and continues afterwards.
     let work = vec![
         vec![
             call("echo", json!({ "text": "before" })),
@@ -108,7 +108,7 @@ async fn before_the_compaction(app: &testkit::TestApp, upstream: &Upstream) {
     assert_eq!(chat.regenerate().await.text().await, "That was 4.");
     assert_eq!(users(&json_of(upstream.bodies().last().unwrap())), said);
 
-    // And back: the model goes on from the summary.
+    // And back: the model continues from the summary.
     assert_eq!(chat.branch(leaf.as_str()).await.status, 200);
     chat.reload().await;
     assert_eq!(chat.send(&ordinary(999, "Back again.")).await.text().await, "That was 999.");

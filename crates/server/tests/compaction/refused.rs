@@ -1,5 +1,5 @@
-//! A server that says "too long", and summaries that cannot be had: the conversation goes on, or the person is told why
-//! it does not. Nothing is tried for ever.
+//! A model server that says "too long", and summaries that fail: the conversation continues, or the person is told why not.
+//! Nothing is retried forever.
 
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What must hold of a session when nothing is going on: tables and history are what a fresh fold of the log gives.
+//! What must hold of an idle session: tables and history equal a fresh fold of the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 

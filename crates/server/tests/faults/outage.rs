@@ -1,4 +1,4 @@
-//! A store that blocks for a while, and one that fails for longer than anybody tries again.
+//! A store that blocks for a while, and one that fails for longer than clients retry.
 
 use serde_json::json;
 use testkit::{
@@ -15,7 +15,7 @@ use crate::{
     script::Stage,
 };
 
-/// `hold` says a word and waits at the gate, `tool` calls a tool, everything else is answered at once.
+/// `hold` says a word and is paused at the gate, `tool` calls a tool, everything else is answered at once.
 async fn app(faults: &Faults, gate: &Gate) -> TestApp {
     let gate = gate.clone();
     let script = Scripted::choosing(move |request| {

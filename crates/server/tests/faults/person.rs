@@ -1,4 +1,4 @@
-//! A person with a stock client and patience: on an error they reload the page and do the same again.
+//! A person with a stock client who reloads the page after an error and tries again.
 
 use axum::{body::Body, response::Response};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub struct Person {
     sent: usize,
 }
 
-/// What came of one request for a stream.
+/// The result of one request for a stream.
 #[allow(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
 pub enum Heard {
     Refused(ErrorCode),
@@ -139,7 +139,7 @@ impl Person {
         .await
     }
 
-    /// Answers the one thing that waits in this message and hands it back until the run went on to its end.
+    /// Answers the one thing that waits in this message and hands it back until the run continued to its end.
     pub async fn answer(&mut self, message: &UiMessage, approved: bool) -> UiMessage {
         let mut answered = message.clone();
         let waiting = answered.parts.iter_mut().find_map(|part| match part {
@@ -170,7 +170,7 @@ impl Person {
         .await
     }
 
-    /// Follows whatever is on to its end.
+    /// Follows the active run to its end.
     pub async fn follow(&mut self) {
         let response = bounded("following", self.get(&self.chat.path("stream"), None)).await;
         self.hear(response, true).await;

@@ -1,4 +1,4 @@
-//! The fixed script of a rich session, its model, and what is right at each point.
+//! The fixed script of a rich session, its model, and the expected state at each point.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl Stage {
         self.is_right(&message, end).await;
     }
 
-    /// A run that pauses, is answered and goes on.
+    /// A run that pauses, is answered and continues.
     pub async fn asks(&mut self, text: &str, approved: bool, end: &str) {
         let asked = self.person.send(text).await;
         if asked.tool_parts().any(|tool| !tool.state.is_settled()) {
@@ -97,7 +97,7 @@ impl Stage {
         self.person.reload().await;
     }
 
-    /// A run that says a word and waits for ever is stopped.
+    /// A run that says a word and waits forever is stopped.
     pub async fn stop(&mut self) {
         let id = self.person.next_id();
         for _ in 0..100 {

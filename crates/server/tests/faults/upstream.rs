@@ -1,4 +1,4 @@
-//! The model's server through the real adapter: cuts at every byte, stalls, repeats, half characters, garbage.
+//! The model server through the real adapter: cuts at every byte, stalls, repeats, half characters, garbage.
 
 use std::time::Duration;
 

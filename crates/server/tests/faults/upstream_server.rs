@@ -1,4 +1,4 @@
-//! A model's server over raw TCP, so that every byte, every silence and every cut is the test's own.
+//! A model server over raw TCP, so that the test decides every byte, every silence and every cut.
 
 use testkit::models::{Limits, ModelSettings, RemoteModel, WireFormat};
 use tokio::{

@@ -1,4 +1,4 @@
-//! The same message again joins its run or replays it; it never makes a second one.
+//! The same message again joins its run or replays it; it never starts a second one.
 
 use super::*;
 

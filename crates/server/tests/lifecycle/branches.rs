@@ -1,4 +1,4 @@
-//! Retry, edit, another branch; the history in pages.
+//! Retries, edits, other branches, and the history in pages.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A message that arrives while a run is on: refused, queued, or in its place.
+//! A message that arrives while a run is active: refused, queued, or run in its place.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A clock that shows a time which cannot be written as a date.
+//! A clock whose time cannot be written as a date.
 
 use testkit::FixedClock;
 

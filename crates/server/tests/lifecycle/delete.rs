@@ -1,4 +1,4 @@
-//! A chat that is deleted while something is on or waits.
+//! A chat that is deleted while a run is active or a message is queued.
 
 use super::*;
 

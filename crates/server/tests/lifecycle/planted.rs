@@ -1,4 +1,4 @@
-//! A chat the server has not seen: taken over once, text and files only.
+//! A chat that the server does not know: its history is imported once, text and files only.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Messages that wait behind a run: stored before the client hears 200, begun in order, taken back when asked.
+//! Queued messages: stored before the client gets 200, started in order, withdrawn on request.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn queued(id: &str, text: &str) -> Value {
     json!({ "id": "chat", "messages": [testkit::user(id, text)], "whenBusy": "queue" })
 }
 
-/// A chat with a run that waits at the gate.
+/// A chat with a run that is paused at the gate.
 async fn busy(
     replies: impl IntoIterator<Item = testkit::models::scripted::Reply>,
 ) -> (TestApp, testkit::Turn) {

@@ -1,4 +1,4 @@
-//! Another process takes the data over: nothing is lost, nothing with an effect runs twice.
+//! Another process opens the data: nothing is lost, and nothing with an effect runs twice.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -42,7 +42,7 @@ async fn a_run_that_was_on_goes_on_after_a_restart_in_the_same_message() {
 
 #[tokio::test]
 async fn after_a_restart_a_read_only_call_runs_again_and_a_side_effect_does_not() {
-    // These gates stay shut: the calls of the first process never go on.
+    // These gates stay shut: the calls of the first process never continue.
     let (read_gate, write_gate) = (ToolGate::new(), ToolGate::new());
     let (held, calls_of_read) = (read_gate.clone(), AtomicUsize::new(0));
     let read = TestTool::new("read", move |_, input| {

@@ -1,4 +1,4 @@
-//! Follow a run from anywhere: as a whole, or after `Last-Event-ID`.
+//! Follows a run: from its beginning, or after `Last-Event-ID`.
 
 use super::*;
 

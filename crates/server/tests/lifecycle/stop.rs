@@ -1,4 +1,4 @@
-//! Stop a run, and go on with what was stopped.
+//! Stops a run, and continues after it.
 
 use super::*;
 

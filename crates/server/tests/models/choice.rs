@@ -1,4 +1,4 @@
-//! The request's model, the session's, the default; and the list to choose from.
+//! The model of the request, of the session, the default, and the list to choose from.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A wrong key, a wrong base URL, an unknown model and an unreachable server: each says what to do.
+//! A wrong key, a wrong base URL, an unknown model and an unreachable server: each error says what to do.
 
 use testkit::model_server::catalog;
 use tokio::net::TcpListener;

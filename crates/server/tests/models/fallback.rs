@@ -1,4 +1,4 @@
-//! When the model gives up before its first word, the next of the chain answers, and the message says so.
+//! When the model fails before its first token, the next model of the fallback chain answers, and the message says so.
 
 use super::*;
 

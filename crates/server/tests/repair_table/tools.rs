@@ -1,4 +1,4 @@
-//! Tools that give back what they got: two host tools with fields, one whose whole input is a text.
+//! Tools that return their input: two host tools with fields, one whose whole input is a text.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A run longer than what stays in memory: who comes late reads from the store and gets the same message.
+//! A run that is longer than the tail in memory: a late client reads from the store and gets the same message.
 
 use axum::{
     body::{Body, to_bytes},
@@ -34,7 +34,7 @@ async fn a_late_viewer_of_a_long_run_gets_the_same_message() {
     let body = json!({ "id": "chat", "messages": [user("u1", "go")] });
     let first = bounded("the request", app.main.open(&body)).await;
     bounded("the gate", gate.reached()).await;
-    // Only a part of what was told is still in memory.
+    // Only a part of what was sent is still in memory.
     let far = PIECES as u64 * 9 / 10;
     let numbers = [None, Some(1), Some(5), Some(100), Some(far / 2), Some(far)];
     let mut open = Vec::new();

@@ -1,4 +1,4 @@
-//! Records one run, held at every point, with everybody who comes back at each of them.
+//! Records one run that is paused at every point, with clients that reconnect at each of them.
 
 use axum::{
     body::{Body, to_bytes},
@@ -38,7 +38,7 @@ pub struct Resume {
     pub whole: bool,
     /// `None`: 204, there was nothing more.
     pub stream: Option<Recorded>,
-    /// What the history route gave at that moment.
+    /// What the history route returned at that moment.
     pub history: Vec<Value>,
 }
 
@@ -186,7 +186,7 @@ impl Scene {
         self.come_back(Point { place: holds.len(), continuation }, false).await;
     }
 
-    /// Clients that had read up to each number that was told so far come back now.
+    /// Clients that had read up to each number that was sent so far come back now.
     async fn come_back(&mut self, at: Point, is_on: bool) {
         let history = self.app.main.history().await.iter().map(|message| json!(message)).collect::<Vec<_>>();
         for (post, stream) in self.posts.clone().iter().enumerate() {

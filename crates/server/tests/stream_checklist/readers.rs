@@ -1,4 +1,4 @@
-//! Items 142, 145, 147 and 150: every reader is told the same, however late, on whatever route, at its own pace.
+//! Items 142, 145, 147 and 150: every reader gets the same, however late, on any route, at its own pace.
 
 use super::*;
 

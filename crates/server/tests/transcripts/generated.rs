@@ -24,7 +24,7 @@ fn task(dice: &mut Dice, depth: usize) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Lives through a random session; gives what occurred in it.
+/// Lives through a random session; returns what occurred in it.
 async fn live(app: &TestApp, dice: &mut Dice) -> Vec<&'static str> {
     let mut occurred = Vec::new();
     let turns = 1 + dice.roll(4);

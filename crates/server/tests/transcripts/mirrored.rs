@@ -1,4 +1,4 @@
-//! The live mirror: folders that follow their sessions, at no cost to them.
+//! The live mirror: folders that follow their sessions without slowing them down.
 
 use std::{
     fs,

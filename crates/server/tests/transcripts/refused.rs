@@ -1,4 +1,4 @@
-//! Folders that somebody tampered with: refused with the place, and nothing is stored.
+//! Folders that were tampered with: refused with file and line, and nothing is stored.
 
 use std::{
     fs,

@@ -159,7 +159,7 @@ pub async fn export_session(app: &TestApp, session: &str, folder: &Path) -> Resu
 
 pub async fn import_from(app: &TestApp, folder: &Path, new_ids: bool) -> Result<Summary, TranscriptFault> {
     let ids = CountingIds::default();
-    // Not those that the server itself gives.
+    // Not those that the server itself makes.
     for _ in 0..1_000 {
         drop((ids.time_ordered(), ids.approval(), ids.run()));
     }

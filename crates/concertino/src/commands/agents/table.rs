@@ -1,11 +1,11 @@
-//! The list of agents as lines for a terminal, at most 80 columns wide.
+//! Formats the list of agents for a terminal, at most 80 columns wide.
 
 use protocol::{AgentKind, AgentSource, wire::agents::AgentList};
 
 use crate::commands::chat::text;
 
 const COLUMNS: usize = 80;
-const NAMES: [&str; 4] = ["name", "kind", "from", "what it is for, or ✗ why it is out"];
+const TITLES: [&str; 4] = ["name", "kind", "source", "description, or ✗ why it is not available"];
 
 pub(super) fn table(list: &AgentList) -> String {
     let rows: Vec<[String; 4]> = list
@@ -22,7 +22,7 @@ pub(super) fn table(list: &AgentList) -> String {
         .collect();
     let widest = |column: usize| {
         let cells = rows.iter().map(|row| text::width(&row[column]));
-        cells.chain([text::width(NAMES[column])]).max().unwrap_or_default()
+        cells.chain([text::width(TITLES[column])]).max().unwrap_or_default()
     };
     let widths: [usize; 3] = std::array::from_fn(widest);
     let room = COLUMNS.saturating_sub(widths.iter().map(|width| width + 2).sum::<usize>());
@@ -34,7 +34,7 @@ pub(super) fn table(list: &AgentList) -> String {
         line.push_str(&text::cut(&cells[3], room));
         format!("{}\n", line.trim_end())
     };
-    let mut out = line(&NAMES.map(str::to_owned));
+    let mut out = line(&TITLES.map(str::to_owned));
     out.push_str(&format!("{}\n", "─".repeat(COLUMNS)));
     out.extend(rows.iter().map(line));
     out
@@ -49,7 +49,7 @@ pub(super) fn kind(kind: AgentKind) -> &'static str {
 
 pub(super) fn source(source: AgentSource) -> &'static str {
     match source {
-        AgentSource::System => "program",
+        AgentSource::System => "built-in",
         AgentSource::File => "file",
         AgentSource::Database => "database",
     }

@@ -1,4 +1,4 @@
-//! Questions of a run, answered by one key. What was typed before the question stood there does not answer it.
+//! Asks the person for approvals, answered by one key. Keys typed before the question was shown do not answer it.
 
 use std::io::Write;
 
@@ -9,9 +9,9 @@ use protocol::{ApprovalId, Part, ToolPart, ToolState, UiMessage, message::Approv
 use serde_json::Value;
 
 use super::{
-    edit::{self, Read},
-    look::{Look, Paint},
-    terminal::{Raw, Signals},
+    edit::{self, LineInput},
+    output_settings::{OutputSettings, TextStyle},
+    terminal::{RawMode, Signals},
     text::{folded, one_line, visible},
 };
 
@@ -21,16 +21,17 @@ pub(crate) struct Decision {
     pub(crate) reason: Option<String>,
 }
 
-/// What the message waits for before the run can go on.
+/// What the run of a message needs before it can continue.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Waiting {
+pub(crate) enum Pending {
     Nothing,
     Approvals(Vec<ApprovalId>),
-    /// A call that a front end must carry out, and this one cannot.
+    /// The result of this tool, which a web front end must run.
     FrontEnd(String),
 }
 
-pub(crate) fn waits_for(message: &UiMessage) -> Waiting {
+/// Returns what the message is waiting for.
+pub(crate) fn pending_in(message: &UiMessage) -> Pending {
     let step = message.parts.iter().rposition(|part| matches!(part, Part::StepStart)).unwrap_or(0);
     let last_step = message.parts[step..].iter().filter_map(|part| match part {
         Part::Tool(tool) => Some(tool),
@@ -38,39 +39,48 @@ pub(crate) fn waits_for(message: &UiMessage) -> Waiting {
     });
     for tool in last_step {
         if matches!(tool.state, ToolState::InputAvailable { .. }) {
-            return Waiting::FrontEnd(tool.tool.clone());
+            return Pending::FrontEnd(tool.tool.clone());
         }
     }
-    let asked: Vec<_> =
-        message.tool_parts().filter_map(|tool| question_of(tool).map(|(id, _)| id.clone())).collect();
-    if asked.is_empty() { Waiting::Nothing } else { Waiting::Approvals(asked) }
+    let asked: Vec<_> = message
+        .tool_parts()
+        .filter_map(|tool| question_of(tool).map(|asked| asked.approval.clone()))
+        .collect();
+    if asked.is_empty() { Pending::Nothing } else { Pending::Approvals(asked) }
 }
 
-fn question_of(tool: &ToolPart) -> Option<(&ApprovalId, &Value)> {
+/// A requested approval of a tool call.
+struct Question<'a> {
+    approval: &'a ApprovalId,
+    input: &'a Value,
+}
+
+fn question_of(tool: &ToolPart) -> Option<Question<'_>> {
     match &tool.state {
-        ToolState::ApprovalRequested { input, approval } => Some((approval, input)),
+        ToolState::ApprovalRequested { input, approval } => Some(Question { approval, input }),
         _ => None,
     }
 }
 
-/// Asks every question of the message. `None` when the person leaves one open: then none is answered.
+/// Asks all questions of the message and returns it with the answers. Returns `None` when the person leaves one open; then
+/// none is answered.
 pub(crate) async fn ask_all(
-    look: &Look,
+    settings: &OutputSettings,
     signals: &mut Signals,
     message: &UiMessage,
 ) -> Result<Option<UiMessage>> {
     let mut answered = message.clone();
     for part in &mut answered.parts {
         let Part::Tool(tool) = part else { continue };
-        let Some((_, input)) = question_of(tool) else { continue };
-        let question = question(look, &tool.tool, input);
-        let Some(decision) = ask(look, signals, &question).await? else { return Ok(None) };
+        let Some(asked) = question_of(tool) else { continue };
+        let question = question(settings, &tool.tool, asked.input);
+        let Some(decision) = ask(settings, signals, &question).await? else { return Ok(None) };
         answer(tool, decision);
     }
     Ok(Some(answered))
 }
 
-/// Puts the part in the state in which a client hands it back.
+/// Sets the part to the state in which a client sends it back.
 fn answer(tool: &mut ToolPart, decision: Decision) {
     if let ToolState::ApprovalRequested { input, approval } = &mut tool.state {
         tool.state = ToolState::ApprovalResponded {
@@ -84,19 +94,19 @@ fn answer(tool: &mut ToolPart, decision: Decision) {
     }
 }
 
-/// The call as it would be made, all of it, with nothing hidden in it.
-fn question(look: &Look, tool: &str, input: &Value) -> String {
+/// Formats the question with the whole input of the call. Characters that a terminal would hide are shown as escapes.
+fn question(settings: &OutputSettings, tool: &str, input: &Value) -> String {
     let mut out = format!(
         "{} {}  wants to run",
-        look.paint(Paint::Yellow, "?"),
-        look.paint(Paint::Bold, &visible(&one_line(tool)))
+        settings.styled(TextStyle::Yellow, "?"),
+        settings.styled(TextStyle::Bold, &visible(&one_line(tool)))
     );
     let fields = match input {
         Value::Object(fields) if fields.is_empty() => String::new(),
         Value::Null => String::new(),
         input => visible(&format!("{input:#}")),
     };
-    for line in folded(&fields, look.columns.saturating_sub(3)) {
+    for line in folded(&fields, settings.columns.saturating_sub(3)) {
         out.push_str("\n  ");
         out.push_str(&line);
     }
@@ -107,65 +117,65 @@ fn question(look: &Look, tool: &str, input: &Value) -> String {
 const ASK: &str = "  Allow? [y]es / [n]o / [r]eason ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+enum AnswerKey {
     Yes,
     No,
     Reason,
     Leave,
 }
 
-fn key_of(key: &KeyEvent) -> Option<Key> {
+fn key_of(key: &KeyEvent) -> Option<AnswerKey> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Char('c' | 'd') if control => Some(Key::Leave),
-        KeyCode::Esc => Some(Key::Leave),
+        KeyCode::Char('c' | 'd') if control => Some(AnswerKey::Leave),
+        KeyCode::Esc => Some(AnswerKey::Leave),
         KeyCode::Char(c) if !control => match c.to_ascii_lowercase() {
-            'y' => Some(Key::Yes),
-            'n' => Some(Key::No),
-            'r' => Some(Key::Reason),
+            'y' => Some(AnswerKey::Yes),
+            'n' => Some(AnswerKey::No),
+            'r' => Some(AnswerKey::Reason),
             _ => None,
         },
         _ => None,
     }
 }
 
-async fn ask(look: &Look, signals: &mut Signals, question: &str) -> Result<Option<Decision>> {
+async fn ask(settings: &OutputSettings, signals: &mut Signals, question: &str) -> Result<Option<Decision>> {
     write(question)?;
     loop {
         let key = {
-            let _raw = Raw::on()?;
+            let _raw = RawMode::on()?;
             while event::poll(std::time::Duration::ZERO)? {
                 event::read()?;
             }
-            write(&look.paint(Paint::Cyan, ASK))?;
+            write(&settings.styled(TextStyle::Cyan, ASK))?;
             read_key(signals).await?
         };
-        let said = match key {
-            Key::Yes => "yes",
-            Key::No => "no",
-            Key::Reason => "no, because",
-            Key::Leave => "not answered",
+        let answer = match key {
+            AnswerKey::Yes => "yes",
+            AnswerKey::No => "no",
+            AnswerKey::Reason => "no, because",
+            AnswerKey::Leave => "not answered",
         };
-        write(&format!("{said}\n"))?;
+        write(&format!("{answer}\n"))?;
         let reason = match key {
-            Key::Yes => return Ok(Some(Decision { approved: true, reason: None })),
-            Key::No => return Ok(Some(Decision { approved: false, reason: None })),
-            Key::Leave => return Ok(None),
-            Key::Reason => edit::read_line(signals, "  › ", &[]).await?,
+            AnswerKey::Yes => return Ok(Some(Decision { approved: true, reason: None })),
+            AnswerKey::No => return Ok(Some(Decision { approved: false, reason: None })),
+            AnswerKey::Leave => return Ok(None),
+            AnswerKey::Reason => edit::read_line(signals, "  › ", &[]).await?,
         };
         match reason {
-            Read::Line(reason) => {
+            LineInput::Line(reason) => {
                 let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
                 return Ok(Some(Decision { approved: false, reason }));
             }
-            // Thought better of it: ask again.
-            Read::Interrupted => {}
-            Read::Ended => return Ok(None),
+            // The person cancelled the reason: ask again.
+            LineInput::Interrupted => {}
+            LineInput::Ended => return Ok(None),
         }
     }
 }
 
-async fn read_key(signals: &mut Signals) -> Result<Key> {
+async fn read_key(signals: &mut Signals) -> Result<AnswerKey> {
     let mut keys = EventStream::new();
     loop {
         tokio::select! {
@@ -177,9 +187,9 @@ async fn read_key(signals: &mut Signals) -> Result<Key> {
                 }
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(error.into()),
-                None => return Ok(Key::Leave),
+                None => return Ok(AnswerKey::Leave),
             },
-            _ = signals.next() => return Ok(Key::Leave),
+            _ = signals.next() => return Ok(AnswerKey::Leave),
         }
     }
 }
@@ -206,20 +216,23 @@ mod tests {
     }
 
     #[test]
-    fn a_message_waits_for_approvals_or_for_a_front_end() {
+    fn a_message_is_pending_on_approvals_or_a_front_end() {
         let front_end =
             json!({ "type": "tool-f", "toolCallId": "d", "state": "input-available", "input": {} });
         let step = json!({ "type": "step-start" });
-        assert_eq!(waits_for(&message(json!([step, { "type": "text", "text": "x" }]))), Waiting::Nothing);
+        assert_eq!(pending_in(&message(json!([step, { "type": "text", "text": "x" }]))), Pending::Nothing);
         assert_eq!(
-            waits_for(&message(json!([step, asked()]))),
-            Waiting::Approvals(vec![ApprovalId::new("apr_1")])
+            pending_in(&message(json!([step, asked()]))),
+            Pending::Approvals(vec![ApprovalId::new("apr_1")])
         );
-        assert_eq!(waits_for(&message(json!([step, asked(), front_end]))), Waiting::FrontEnd("f".to_owned()));
+        assert_eq!(
+            pending_in(&message(json!([step, asked(), front_end]))),
+            Pending::FrontEnd("f".to_owned())
+        );
     }
 
     #[test]
-    fn an_answer_is_handed_back_as_the_stock_client_does() {
+    fn an_answer_is_sent_back_like_the_stock_client_does() {
         let mut message = message(json!([asked()]));
         if let Part::Tool(tool) = &mut message.parts[0] {
             answer(tool, Decision { approved: false, reason: Some("not now".to_owned()) });
@@ -233,16 +246,16 @@ mod tests {
 
     #[test]
     fn the_question_shows_the_whole_input_and_nothing_hidden_in_it() {
-        let look = Look { terminal: true, color: false, columns: 40 };
+        let settings = OutputSettings { terminal: true, color: false, columns: 40 };
         let input = json!({ "note": "寄".repeat(30), "to": "a\u{202e}b\u{1b}[2J" });
-        let text = question(&look, "send-report", &input);
+        let text = question(&settings, "send-report", &input);
         assert!(text.starts_with("? send-report  wants to run\n  {\n"), "{text}");
         assert_eq!(text.matches('寄').count(), 30);
         assert!(text.contains(r"a\u{202e}b\u001b[2J"), "{text}");
         for line in text.lines() {
             assert!(super::super::text::width(line) < 40, "{line}");
         }
-        assert_eq!(question(&look, "t", &json!({})), "? t  wants to run\n");
+        assert_eq!(question(&settings, "t", &json!({})), "? t  wants to run\n");
     }
 
     #[test]
@@ -250,11 +263,11 @@ mod tests {
         let key = |c| key_of(&KeyEvent::from(KeyCode::Char(c)));
         assert_eq!(
             [key('y'), key('N'), key('r'), key('x')],
-            [Some(Key::Yes), Some(Key::No), Some(Key::Reason), None]
+            [Some(AnswerKey::Yes), Some(AnswerKey::No), Some(AnswerKey::Reason), None]
         );
         assert_eq!(key_of(&KeyEvent::from(KeyCode::Enter)), None, "a hasty Enter decides nothing");
         let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(key_of(&ctrl_c), Some(Key::Leave));
+        assert_eq!(key_of(&ctrl_c), Some(AnswerKey::Leave));
         let ctrl_y = KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL);
         assert_eq!(key_of(&ctrl_y), None);
     }

@@ -1,4 +1,4 @@
-//! The HTTP API as this client uses it. Errors are sentences for the person at the terminal.
+//! The HTTP client of the terminal commands. Its errors are sentences for the person at the terminal.
 
 use std::{fmt, time::Duration};
 
@@ -16,9 +16,9 @@ use serde_json::Value;
 
 use super::stream::ChunkStream;
 
-const CONNECT: Duration = Duration::from_secs(10);
-/// For everything that is answered at once.
-const ANSWER: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// For all requests but streams.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Clone)]
 pub(crate) struct Client {
@@ -29,12 +29,12 @@ pub(crate) struct Client {
 
 #[derive(Debug)]
 pub(crate) enum ClientError {
-    /// Nobody listens there.
+    /// No server listens at this URL.
     NoServer(String),
-    /// The server said no, in a sentence.
+    /// The server refused the request.
     Refused { status: StatusCode, code: String, sentence: String, problems: Vec<FieldProblem> },
-    /// The connection broke.
-    Cut(String),
+    /// The connection to this URL was lost.
+    ConnectionLost(String),
 }
 
 impl fmt::Display for ClientError {
@@ -42,21 +42,21 @@ impl fmt::Display for ClientError {
         match self {
             Self::NoServer(url) => write!(f, "no server at {url}; start one with `concertino`"),
             Self::Refused { status: StatusCode::UNAUTHORIZED, .. } => f.write_str(
-                "the server does not accept this token; name the right one with --token or CONCERTINO_TOKEN \
+                "the server does not accept this token; pass a valid one with --token or CONCERTINO_TOKEN \
                  (`concertino link` shows it on the machine where the server runs)",
             ),
             Self::Refused { status, sentence, .. } if sentence.is_empty() => {
-                write!(f, "the server answered {status}; is it a concertino?")
+                write!(f, "the server answered {status}; it may not be a Concertino server")
             }
             Self::Refused { sentence, .. } => f.write_str(sentence),
-            Self::Cut(url) => write!(f, "the connection to {url} broke; try again"),
+            Self::ConnectionLost(url) => write!(f, "the connection to {url} was lost; try again"),
         }
     }
 }
 
 impl std::error::Error for ClientError {}
 
-type Answer<T> = Result<T, ClientError>;
+type ClientResult<T> = Result<T, ClientError>;
 
 impl Client {
     pub(crate) fn new(base: &str, token: Option<String>) -> Result<Self> {
@@ -67,7 +67,7 @@ impl Client {
             bail!("\"{base}\" is not an http or https URL; write http://HOST:PORT");
         }
         let mut builder = reqwest::Client::builder()
-            .connect_timeout(CONNECT)
+            .connect_timeout(CONNECT_TIMEOUT)
             .redirect(redirect::Policy::none())
             .tcp_nodelay(true)
             .user_agent(concat!("concertino/", env!("CARGO_PKG_VERSION")));
@@ -77,7 +77,7 @@ impl Client {
         if base.scheme() == "http" {
             builder = builder.tls_certs_only([]);
         }
-        let http = builder.build().context("the HTTP client could not be set up")?;
+        let http = builder.build().context("cannot set up the HTTP client")?;
         Ok(Self { http, base, token })
     }
 
@@ -86,31 +86,31 @@ impl Client {
     }
 
     /// `POST /api/chat`.
-    pub(crate) async fn send(&self, body: &Value) -> Answer<ChunkStream> {
+    pub(crate) async fn send(&self, body: &Value) -> ClientResult<ChunkStream> {
         let request = self.request(Method::POST, &["chat"]).json(body);
         Ok(ChunkStream::new(self.answer(request).await?))
     }
 
-    /// What runs in the chat, from the beginning of its message; `None` when nothing does.
-    pub(crate) async fn resume(&self, chat: &str) -> Answer<Option<ChunkStream>> {
+    /// Streams the message that is being written in the chat, from its beginning; `None` when there is none.
+    pub(crate) async fn resume(&self, chat: &str) -> ClientResult<Option<ChunkStream>> {
         let response = self.answer(self.request(Method::GET, &["chat", chat, "stream"])).await?;
         Ok((response.status() != StatusCode::NO_CONTENT).then(|| ChunkStream::new(response)))
     }
 
-    /// Whether something ran.
-    pub(crate) async fn stop(&self, chat: &str) -> Answer<bool> {
+    /// Stops the run of the chat; returns whether there was one.
+    pub(crate) async fn stop(&self, chat: &str) -> ClientResult<bool> {
         #[derive(Deserialize)]
         struct Stopped {
             stopped: bool,
         }
-        let request = self.request(Method::POST, &["chat", chat, "stop"]).timeout(ANSWER);
+        let request = self.request(Method::POST, &["chat", chat, "stop"]).timeout(TIMEOUT);
         let response = self.answer(request).await?;
         response.json::<Stopped>().await.map(|stopped| stopped.stopped).map_err(|error| self.failed(&error))
     }
 
-    /// The messages of a chat, oldest first; none of a chat that does not exist.
-    pub(crate) async fn history(&self, chat: &str) -> Answer<Vec<UiMessage>> {
-        let request = self.request(Method::GET, &["chat", chat, "messages"]).timeout(ANSWER);
+    /// Returns the messages of a chat, oldest first; empty when the chat does not exist.
+    pub(crate) async fn history(&self, chat: &str) -> ClientResult<Vec<UiMessage>> {
+        let request = self.request(Method::GET, &["chat", chat, "messages"]).timeout(TIMEOUT);
         match self.answer(request).await {
             Ok(response) => response.json().await.map_err(|error| self.failed(&error)),
             Err(ClientError::Refused { status: StatusCode::NOT_FOUND, code, .. })
@@ -122,27 +122,27 @@ impl Client {
         }
     }
 
-    /// The chat that was used last. Also tells at once whether there is a server and whether it knows us.
-    pub(crate) async fn newest_chat(&self) -> Answer<Option<String>> {
+    /// Returns the id of the chat that was used last.
+    pub(crate) async fn newest_chat(&self) -> ClientResult<Option<String>> {
         let mut url = self.address(&["sessions"]);
         url.set_query(Some("limit=1"));
-        let request = self.request_at(Method::GET, url).timeout(ANSWER);
+        let request = self.request_at(Method::GET, url).timeout(TIMEOUT);
         let list: SessionList =
             self.answer(request).await?.json().await.map_err(|error| self.failed(&error))?;
         Ok(list.sessions.first().map(|session| session.id.to_string()))
     }
 
-    /// Any other route.
+    /// Calls any route that answers with JSON.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &[&str],
         query: Option<&str>,
         body: Option<&Value>,
-    ) -> Answer<T> {
+    ) -> ClientResult<T> {
         let mut url = self.address(path);
         url.set_query(query);
-        let mut request = self.request_at(method, url).timeout(ANSWER);
+        let mut request = self.request_at(method, url).timeout(TIMEOUT);
         if let Some(body) = body {
             request = request.json(body);
         }
@@ -171,7 +171,7 @@ impl Client {
         }
     }
 
-    async fn answer(&self, request: RequestBuilder) -> Answer<Response> {
+    async fn answer(&self, request: RequestBuilder) -> ClientResult<Response> {
         let response = request.send().await.map_err(|error| self.failed(&error))?;
         let status = response.status();
         if status.is_success() {
@@ -197,12 +197,13 @@ impl Client {
         if error.is_connect() {
             ClientError::NoServer(self.url().to_owned())
         } else {
-            ClientError::Cut(self.url().to_owned())
+            ClientError::ConnectionLost(self.url().to_owned())
         }
     }
 }
 
-/// On this machine: no proxy, and the token of the data folder may go there.
+/// Returns whether the server is on this machine. It is then called without a proxy and may get the token of the data
+/// folder.
 pub(crate) fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn only_web_addresses_are_taken() {
+    fn only_http_urls_are_accepted() {
         for wrong in ["localhost:4860", "ftp://x", "", "http://"] {
             let error = Client::new(wrong, None).err().unwrap().to_string();
             assert!(error.contains("http://HOST:PORT"), "{wrong}: {error}");

@@ -1,4 +1,4 @@
-//! A line being typed. [`Line`] is pure: keys in, text and cursor out; [`read_line`] is the I/O around it.
+//! A line editor. [`Line`] is pure and turns keys into text and a cursor; [`read_line`] does the I/O.
 
 use std::io::{self, Write};
 
@@ -7,36 +7,36 @@ use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyM
 use futures::StreamExt;
 
 use super::{
-    terminal::{Raw, Signal, Signals},
+    terminal::{RawMode, Signal, Signals},
     text::{char_width, width},
 };
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Read {
+pub(crate) enum LineInput {
     Line(String),
     /// Ctrl-C on an empty line, or a signal.
     Interrupted,
-    /// Ctrl-D on an empty line, or the terminal is gone.
+    /// Ctrl-D on an empty line, or the terminal was closed.
     Ended,
 }
 
-/// Reads one line, with `earlier` behind the arrow keys.
-pub(crate) async fn read_line(signals: &mut Signals, prompt: &str, earlier: &[String]) -> Result<Read> {
-    let _raw = Raw::on()?;
+/// Reads one line. The arrow keys recall the lines of `earlier`.
+pub(crate) async fn read_line(signals: &mut Signals, prompt: &str, earlier: &[String]) -> Result<LineInput> {
+    let _raw = RawMode::on()?;
     let mut keys = EventStream::new();
     let mut line = Line::new(earlier);
-    let mut drawn = Drawn::default();
+    let mut drawn = DrawnLine::default();
     drawn.draw(prompt, &line)?;
     loop {
         let event = tokio::select! {
             event = keys.next() => event,
             signal = signals.next() => {
                 drawn.leave()?;
-                return Ok(if signal == Signal::Interrupt { Read::Interrupted } else { Read::Ended });
+                return Ok(if signal == Signal::Interrupt { LineInput::Interrupted } else { LineInput::Ended });
             }
         };
         let read = match event {
-            None => Some(Read::Ended),
+            None => Some(LineInput::Ended),
             Some(Err(error)) => return Err(error.into()),
             Some(Ok(Event::Key(key))) if key.kind != KeyEventKind::Release => line.key(key),
             Some(Ok(Event::Paste(text))) => {
@@ -55,13 +55,13 @@ pub(crate) async fn read_line(signals: &mut Signals, prompt: &str, earlier: &[St
     }
 }
 
-/// What stands on the screen, to know what to clear.
+/// What is on the screen and has to be cleared before the line is drawn again.
 #[derive(Default)]
-struct Drawn {
+struct DrawnLine {
     cursor_row: usize,
 }
 
-impl Drawn {
+impl DrawnLine {
     fn draw(&mut self, prompt: &str, line: &Line<'_>) -> io::Result<()> {
         let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns).max(8));
         let laid_out = layout(prompt, &line.text, line.cursor, columns);
@@ -71,15 +71,15 @@ impl Drawn {
         }
         out.push_str("\r\u{1b}[J");
         out.push_str(&laid_out.rows.join("\r\n"));
-        let below = laid_out.rows.len() - 1 - laid_out.cursor.0;
+        let below = laid_out.rows.len() - 1 - laid_out.cursor.row;
         if below > 0 {
             out.push_str(&format!("\u{1b}[{below}A"));
         }
         out.push('\r');
-        if laid_out.cursor.1 > 0 {
-            out.push_str(&format!("\u{1b}[{}C", laid_out.cursor.1));
+        if laid_out.cursor.column > 0 {
+            out.push_str(&format!("\u{1b}[{}C", laid_out.cursor.column));
         }
-        self.cursor_row = laid_out.cursor.0;
+        self.cursor_row = laid_out.cursor.row;
         let mut stdout = io::stdout().lock();
         stdout.write_all(out.as_bytes())?;
         stdout.flush()
@@ -92,28 +92,33 @@ impl Drawn {
     }
 }
 
-struct LaidOut {
+struct Layout {
     rows: Vec<String>,
-    /// Row and column of the cursor.
-    cursor: (usize, usize),
+    cursor: Position,
 }
 
-/// The rows a line takes in a window; the last column stays free.
-fn layout(prompt: &str, text: &str, cursor: usize, columns: usize) -> LaidOut {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Position {
+    row: usize,
+    column: usize,
+}
+
+/// Breaks a line into the rows of a window; the last column stays free.
+fn layout(prompt: &str, text: &str, cursor: usize, columns: usize) -> Layout {
     let indent = width(prompt);
     let mut rows = vec![prompt.to_owned()];
     let mut used = indent;
-    let mut place = (0, indent);
+    let mut position = Position { row: 0, column: indent };
     for (at, c) in text.char_indices() {
         if c == '\n' || used + char_width(c) >= columns {
             if at == cursor && c == '\n' {
-                place = (rows.len() - 1, used);
+                position = Position { row: rows.len() - 1, column: used };
             }
             rows.push(" ".repeat(indent));
             used = indent;
         }
         if at == cursor && c != '\n' {
-            place = (rows.len() - 1, used);
+            position = Position { row: rows.len() - 1, column: used };
         }
         if c != '\n' {
             used += char_width(c);
@@ -123,35 +128,35 @@ fn layout(prompt: &str, text: &str, cursor: usize, columns: usize) -> LaidOut {
         }
     }
     if cursor >= text.len() {
-        place = (rows.len() - 1, used);
+        position = Position { row: rows.len() - 1, column: used };
     }
-    LaidOut { rows, cursor: place }
+    Layout { rows, cursor: position }
 }
 
 struct Line<'a> {
     text: String,
-    /// In bytes, on a character's border.
+    /// A byte offset, always between two characters.
     cursor: usize,
     earlier: &'a [String],
-    /// Which earlier line is shown; `earlier.len()` is the new one.
+    /// The index of the earlier line that is shown; `earlier.len()` is the new line.
     at: usize,
-    /// The new line while an earlier one is shown.
-    kept: String,
+    /// The new line, while an earlier one is shown.
+    draft: String,
 }
 
 impl<'a> Line<'a> {
     fn new(earlier: &'a [String]) -> Self {
-        Self { text: String::new(), cursor: 0, earlier, at: earlier.len(), kept: String::new() }
+        Self { text: String::new(), cursor: 0, earlier, at: earlier.len(), draft: String::new() }
     }
 
-    fn key(&mut self, key: KeyEvent) -> Option<Read> {
+    fn key(&mut self, key: KeyEvent) -> Option<LineInput> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
             KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => self.insert("\n"),
-            KeyCode::Enter => return Some(Read::Line(self.text.clone())),
-            KeyCode::Char('c') if control && self.text.is_empty() => return Some(Read::Interrupted),
+            KeyCode::Enter => return Some(LineInput::Line(self.text.clone())),
+            KeyCode::Char('c') if control && self.text.is_empty() => return Some(LineInput::Interrupted),
             KeyCode::Char('c') if control => self.set(String::new()),
-            KeyCode::Char('d') if control && self.text.is_empty() => return Some(Read::Ended),
+            KeyCode::Char('d') if control && self.text.is_empty() => return Some(LineInput::Ended),
             KeyCode::Delete => self.remove(self.cursor, self.after()),
             KeyCode::Char('d') if control => self.remove(self.cursor, self.after()),
             KeyCode::Backspace => self.remove(self.before(), self.cursor),
@@ -213,10 +218,10 @@ impl<'a> Line<'a> {
     fn recall(&mut self, to: Option<usize>) {
         let Some(to) = to.filter(|to| *to <= self.earlier.len()) else { return };
         if self.at == self.earlier.len() {
-            self.kept = std::mem::take(&mut self.text);
+            self.draft = std::mem::take(&mut self.text);
         }
         self.at = to;
-        self.set(self.earlier.get(to).unwrap_or(&self.kept).clone());
+        self.set(self.earlier.get(to).unwrap_or(&self.draft).clone());
     }
 }
 
@@ -245,11 +250,14 @@ mod tests {
         assert_eq!(line.text, "现在在e点");
         typed(&mut line, " two wordsW");
         assert_eq!(line.text, "现在在e two 点");
-        assert_eq!(line.key(KeyEvent::from(KeyCode::Enter)), Some(Read::Line("现在在e two 点".to_owned())));
+        assert_eq!(
+            line.key(KeyEvent::from(KeyCode::Enter)),
+            Some(LineInput::Line("现在在e two 点".to_owned()))
+        );
     }
 
     #[test]
-    fn arrows_recall_earlier_lines_and_give_the_new_one_back() {
+    fn arrows_recall_earlier_lines_and_return_to_the_new_one() {
         let earlier = ["one".to_owned(), "two".to_owned()];
         let mut line = Line::new(&earlier);
         typed(&mut line, "new↑↑↑");
@@ -266,19 +274,19 @@ mod tests {
         assert_eq!(line.key(ctrl('d')), None);
         assert_eq!(line.key(ctrl('c')), None);
         assert_eq!(line.text, "");
-        assert_eq!(line.key(ctrl('c')), Some(Read::Interrupted));
-        assert_eq!(line.key(ctrl('d')), Some(Read::Ended));
+        assert_eq!(line.key(ctrl('c')), Some(LineInput::Interrupted));
+        assert_eq!(line.key(ctrl('d')), Some(LineInput::Ended));
     }
 
     #[test]
     fn a_long_line_takes_rows_and_the_cursor_is_where_it_belongs() {
         let laid_out = layout("› ", "abcdefghij", 10, 10);
         assert_eq!(laid_out.rows, ["› abcdefg", "  hij"]);
-        assert_eq!(laid_out.cursor, (1, 5));
+        assert_eq!(laid_out.cursor, Position { row: 1, column: 5 });
         let laid_out = layout("› ", "现在几点了", 9, 10);
         assert_eq!(laid_out.rows, ["› 现在几", "  点了"]);
-        assert_eq!(laid_out.cursor, (1, 2));
+        assert_eq!(laid_out.cursor, Position { row: 1, column: 2 });
         let laid_out = layout("› ", "a\nb", 1, 10);
-        assert_eq!((laid_out.rows.len(), laid_out.cursor), (2, (0, 3)));
+        assert_eq!((laid_out.rows.len(), laid_out.cursor), (2, Position { row: 0, column: 3 }));
     }
 }

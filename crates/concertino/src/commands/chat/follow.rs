@@ -1,7 +1,7 @@
-//! Following one answer: chunks in, output and the end out, whatever happens to the connection.
+//! Follows one answer: reads its chunks, shows what is new and returns how it ended.
 //!
-//! A lost connection is taken up again: the server replays the message, the renderer knows what it has shown.
-//! Ctrl-C stops the run on the server, a second one leaves at once.
+//! When the connection is lost, the client reconnects. The server replays the message, and the renderer shows only what it
+//! has not shown yet. Ctrl-C stops the run on the server; a second Ctrl-C leaves at once.
 
 use std::time::{Duration, Instant};
 
@@ -11,40 +11,41 @@ use serde_json::Value;
 
 use super::{
     client::ClientError,
-    look::{Look, Paint},
+    output_settings::{OutputSettings, TextStyle},
     render::{Piece, Renderer},
-    session::{End, Session, quoted},
-    stream::{ChunkStream, Event},
+    session::{ChatSession, TurnEnd, quoted},
+    stream::{ChunkStream, StreamEvent},
     terminal::Signal,
 };
 
-/// The wait before each attempt to take up a lost connection.
-const PAUSES_MS: [u64; 5] = [200, 500, 1000, 2000, 4000];
-/// How long the end of the stream may take once the server has said that it stopped.
-const STOPPING: Duration = Duration::from_secs(5);
+/// The delay before each attempt to reconnect.
+const RETRY_DELAYS_MS: [u64; 5] = [200, 500, 1000, 2000, 4000];
+/// How long to wait for the end of the stream after the server has stopped the run.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One message of the assistant and how much of it was shown.
+/// One message of the assistant and how much of it has been shown.
 pub(super) struct Turn {
     pub(super) fold: Option<MessageFold>,
-    /// The next `start` begins a replay: what was folded is built anew.
+    /// The next `start` chunk begins a replay, so the message is folded again from its beginning.
     replay: bool,
     pub(super) renderer: Renderer,
 }
 
 impl Turn {
-    pub(super) fn new(look: Look) -> Self {
-        Self { fold: None, replay: false, renderer: Renderer::new(look) }
+    pub(super) fn new(settings: OutputSettings) -> Self {
+        Self { fold: None, replay: false, renderer: Renderer::new(settings) }
     }
 }
 
 enum Reconnected {
-    Again(Box<ChunkStream>),
-    Over(End),
+    Streaming(Box<ChunkStream>),
+    /// The run ended meanwhile.
+    Ended(TurnEnd),
 }
 
-impl Session {
-    /// Reads one stream to the end of the message, whatever happens to the connection.
-    pub(super) async fn follow(&mut self, mut stream: ChunkStream, turn: &mut Turn) -> Result<End> {
+impl ChatSession {
+    /// Reads the message to its end and reconnects when the connection is lost.
+    pub(super) async fn follow(&mut self, mut stream: ChunkStream, turn: &mut Turn) -> Result<TurnEnd> {
         let mut tries = 0;
         let mut stopping = None;
         loop {
@@ -53,39 +54,43 @@ impl Session {
                 biased;
                 signal = self.signals.next() => {
                     if signal == Signal::Terminate || stopping.is_some() || !self.stop().await? {
-                        return Ok(End::Quit);
+                        return Ok(TurnEnd::Quit);
                     }
-                    stopping = Some(tokio::time::Instant::now() + STOPPING);
+                    stopping = Some(tokio::time::Instant::now() + STOP_TIMEOUT);
                     continue;
                 }
                 event = stream.next() => event,
-                () = tokio::time::sleep_until(deadline), if stopping.is_some() => return Ok(End::Stopped),
+                () = tokio::time::sleep_until(deadline), if stopping.is_some() => return Ok(TurnEnd::Stopped),
             };
             match event {
-                Event::Chunk(chunk, raw) => {
-                    self.raw_line(&raw)?;
-                    if self.take_in(&chunk, turn)? {
+                StreamEvent::Chunk { chunk, json } => {
+                    self.print_json(&json)?;
+                    if self.apply_chunk(&chunk, turn)? {
                         tries = 0;
                     }
                     if let Some(end) = self.end_of(&chunk, turn)? {
-                        return Ok(if stopping.is_some() && end == End::Done { End::Stopped } else { end });
+                        return Ok(if stopping.is_some() && end == TurnEnd::Done {
+                            TurnEnd::Stopped
+                        } else {
+                            end
+                        });
                     }
                 }
-                Event::Unknown(raw) => self.raw_line(&raw)?,
-                Event::Garbage => {
-                    bail!("the server at {} sent something that is no answer", self.client.url())
+                StreamEvent::Unknown(json) => self.print_json(&json)?,
+                StreamEvent::Invalid => {
+                    bail!("the server at {} sent data that is not a chat stream", self.client.url())
                 }
-                Event::Ended if stopping.is_some() => return Ok(End::Stopped),
-                Event::Ended => match self.reconnect(turn, &mut tries).await? {
-                    Reconnected::Again(again) => stream = *again,
-                    Reconnected::Over(end) => return Ok(end),
+                StreamEvent::Ended if stopping.is_some() => return Ok(TurnEnd::Stopped),
+                StreamEvent::Ended => match self.reconnect(turn, &mut tries).await? {
+                    Reconnected::Streaming(resumed) => stream = *resumed,
+                    Reconnected::Ended(end) => return Ok(end),
                 },
             }
         }
     }
 
-    /// Folds the chunk and shows what is new. True when something was.
-    fn take_in(&self, chunk: &Chunk<'_>, turn: &mut Turn) -> Result<bool> {
+    /// Folds the chunk into the message and shows what is new. Returns whether something was.
+    fn apply_chunk(&self, chunk: &Chunk<'_>, turn: &mut Turn) -> Result<bool> {
         if let Chunk::Start { message_id, .. } = chunk
             && (turn.fold.is_none() || std::mem::take(&mut turn.replay))
         {
@@ -93,11 +98,12 @@ impl Session {
         }
         let Some(fold) = &mut turn.fold else { return Ok(false) };
         if let Err(error) = fold.apply(chunk) {
-            bail!("the server at {} sent something that does not fit: {error}", self.client.url());
+            bail!("the server at {} sent a chunk that does not fit the message: {error}", self.client.url());
         }
         self.show(turn)
     }
 
+    /// Shows what is new in the message. Returns whether something was.
     pub(super) fn show(&self, turn: &mut Turn) -> Result<bool> {
         let Some(fold) = &turn.fold else { return Ok(false) };
         let pieces = turn.renderer.show(fold.message(), Instant::now());
@@ -108,10 +114,11 @@ impl Session {
         Ok(new)
     }
 
-    fn end_of(&self, chunk: &Chunk<'_>, turn: &mut Turn) -> Result<Option<End>> {
+    /// Returns how the turn ended if this chunk ends it, and prints why.
+    fn end_of(&self, chunk: &Chunk<'_>, turn: &mut Turn) -> Result<Option<TurnEnd>> {
         Ok(match chunk {
             Chunk::Finish { finish_reason, .. } => {
-                let cut = match finish_reason {
+                let cut_off = match finish_reason {
                     FinishReason::Length => {
                         Some("The answer was cut off: it reached the model's length limit.")
                     }
@@ -120,26 +127,26 @@ impl Session {
                     }
                     _ => None,
                 };
-                if let Some(cut) = cut {
-                    self.say(turn, Paint::Yellow, cut)?;
+                if let Some(cut_off) = cut_off {
+                    self.print_note(turn, TextStyle::Yellow, cut_off)?;
                 }
-                Some(End::Done)
+                Some(TurnEnd::Done)
             }
             Chunk::Data(data) if data.kind.0 == "session-title" => {
                 let title = data.data.get("title").and_then(Value::as_str).unwrap_or_default();
-                self.say(turn, Paint::Dim, &format!("This chat is now called {title}."))?;
+                self.print_note(turn, TextStyle::Dim, &format!("This chat is now named {title}."))?;
                 None
             }
-            Chunk::Abort => Some(End::Stopped),
+            Chunk::Abort => Some(TurnEnd::Stopped),
             Chunk::Error { error_text } => {
-                self.say(turn, Paint::Red, &format!("✗ {error_text}"))?;
-                Some(End::Failed)
+                self.print_note(turn, TextStyle::Red, &format!("✗ {error_text}"))?;
+                Some(TurnEnd::Failed)
             }
             _ => None,
         })
     }
 
-    /// Stops the run on the server. False when the person does not want to wait for that.
+    /// Stops the run on the server. Returns false when the person does not want to wait for that.
     async fn stop(&mut self) -> Result<bool> {
         tokio::select! {
             stopped = self.client.stop(&self.chat) => {
@@ -151,33 +158,33 @@ impl Session {
     }
 
     async fn reconnect(&mut self, turn: &mut Turn, tries: &mut usize) -> Result<Reconnected> {
-        while let Some(pause) = PAUSES_MS.get(*tries) {
+        while let Some(delay) = RETRY_DELAYS_MS.get(*tries) {
             *tries += 1;
-            let text = format!("connection lost, taking it up again ({tries} of {})", PAUSES_MS.len());
-            self.say(turn, Paint::Dim, &text)?;
+            let text = format!("connection lost, reconnecting ({tries} of {})", RETRY_DELAYS_MS.len());
+            self.print_note(turn, TextStyle::Dim, &text)?;
             tokio::select! {
-                () = tokio::time::sleep(Duration::from_millis(*pause)) => {}
-                _ = self.signals.next() => return Ok(Reconnected::Over(End::Quit)),
+                () = tokio::time::sleep(Duration::from_millis(*delay)) => {}
+                _ = self.signals.next() => return Ok(Reconnected::Ended(TurnEnd::Quit)),
             }
             match self.client.resume(&self.chat).await {
                 Ok(Some(stream)) => {
                     turn.replay = true;
-                    return Ok(Reconnected::Again(Box::new(stream)));
+                    return Ok(Reconnected::Streaming(Box::new(stream)));
                 }
-                Ok(None) => return self.read_what_was_missed(turn).await.map(Reconnected::Over),
-                Err(ClientError::NoServer(_) | ClientError::Cut(_)) => {}
+                Ok(None) => return self.show_missed_rest(turn).await.map(Reconnected::Ended),
+                Err(ClientError::NoServer(_) | ClientError::ConnectionLost(_)) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         bail!(
-            "the connection to {} was lost; see what came of the answer with: concertino chat --id {}",
+            "the connection to {} was lost; the answer may still be written. See it with: concertino chat --id {}",
             self.client.url(),
             quoted(&self.chat)
         )
     }
 
-    /// The run ended while we were away: the rest of the message stands in the history.
-    async fn read_what_was_missed(&mut self, turn: &mut Turn) -> Result<End> {
+    /// Shows the rest of the message from the history, after the run ended while the connection was lost.
+    async fn show_missed_rest(&mut self, turn: &mut Turn) -> Result<TurnEnd> {
         let id = turn.fold.as_ref().map(|fold| fold.message().id.clone());
         let history = self.client.history(&self.chat).await?;
         let found = history.into_iter().rev().find(|message| match &id {
@@ -185,34 +192,36 @@ impl Session {
             None => message.role == Role::Assistant,
         });
         let Some(message) = found else {
-            bail!("the connection was lost and the answer was not kept; send again")
+            bail!("the connection was lost, and the answer is not in the chat; send your message again")
         };
-        let about = |name: &str| {
-            message.metadata.as_ref().and_then(|about| about.get(name)?.as_str().map(str::to_owned))
+        let field = |name: &str| {
+            message.metadata.as_ref().and_then(|metadata| metadata.get(name)?.as_str().map(str::to_owned))
         };
-        let (status, error) = (about("status"), about("error"));
+        let (status, error) = (field("status"), field("error"));
         turn.fold = Some(MessageFold::continuing(message));
         self.show(turn)?;
         Ok(match status.as_deref() {
             Some("failed") => {
-                let text = format!("✗ {}", error.as_deref().unwrap_or("the answer failed; try /retry"));
-                self.say(turn, Paint::Red, &text)?;
-                End::Failed
+                let text =
+                    format!("✗ {}", error.as_deref().unwrap_or("the answer failed; /retry requests another"));
+                self.print_note(turn, TextStyle::Red, &text)?;
+                TurnEnd::Failed
             }
-            Some("cancelled") => End::Stopped,
-            _ => End::Done,
+            Some("cancelled") => TurnEnd::Stopped,
+            _ => TurnEnd::Done,
         })
     }
 
-    pub(super) fn say(&self, turn: &mut Turn, paint: Paint, text: &str) -> Result<()> {
-        if self.json { self.note(paint, text) } else { self.print(turn.renderer.note(paint, text)) }
+    pub(super) fn print_note(&self, turn: &mut Turn, style: TextStyle, text: &str) -> Result<()> {
+        if self.json { self.note(style, text) } else { self.print(turn.renderer.note(style, text)) }
     }
 
+    /// Ends the line that is open.
     pub(super) fn close(&self, turn: &mut Turn) -> Result<()> {
         if self.json { Ok(()) } else { self.print(turn.renderer.finish()) }
     }
 
-    fn raw_line(&self, raw: &str) -> Result<()> {
-        if self.json { self.print(vec![Piece::Answer(format!("{raw}\n"))]) } else { Ok(()) }
+    fn print_json(&self, json: &str) -> Result<()> {
+        if self.json { self.print(vec![Piece::Answer(format!("{json}\n"))]) } else { Ok(()) }
     }
 }

@@ -1,4 +1,5 @@
-//! Whole sequences of chunks, as strings: in a pipe and on a terminal of 80 columns, without and with colour.
+//! Whole sequences of chunks and what is printed for them: in a pipe and on a terminal of 80 columns, with and without
+//! colour.
 
 use std::time::{Duration, Instant};
 
@@ -8,21 +9,21 @@ use serde_json::json;
 use super::*;
 use crate::commands::chat::text::width;
 
-const PIPE: Look = Look { terminal: false, color: false, columns: 80 };
-const TERMINAL: Look = Look { terminal: true, color: false, columns: 80 };
-const COLORED: Look = Look { terminal: true, color: true, columns: 80 };
+const PIPE: OutputSettings = OutputSettings { terminal: false, color: false, columns: 80 };
+const TERMINAL: OutputSettings = OutputSettings { terminal: true, color: false, columns: 80 };
+const COLORED: OutputSettings = OutputSettings { terminal: true, color: true, columns: 80 };
 
-struct Shown {
+struct RenderTest {
     renderer: Renderer,
     fold: MessageFold,
     now: Instant,
     pieces: Vec<Piece>,
 }
 
-impl Shown {
-    fn new(look: Look) -> Self {
+impl RenderTest {
+    fn new(settings: OutputSettings) -> Self {
         let fold = MessageFold::new(MessageId::new("m"));
-        Self { renderer: Renderer::new(look), fold, now: Instant::now(), pieces: Vec::new() }
+        Self { renderer: Renderer::new(settings), fold, now: Instant::now(), pieces: Vec::new() }
     }
 
     fn chunk(&mut self, chunk: Value) -> &mut Self {
@@ -44,30 +45,30 @@ impl Shown {
         self
     }
 
-    fn note(&mut self, paint: Paint, text: &str) -> &mut Self {
-        self.pieces.extend(self.renderer.note(paint, text));
+    fn note(&mut self, style: TextStyle, text: &str) -> &mut Self {
+        self.pieces.extend(self.renderer.note(style, text));
         self
     }
 
-    /// The answer, and what stands aside.
-    fn apart(&mut self) -> (String, String) {
+    /// What is printed to standard output and to standard error.
+    fn streams(&mut self) -> (String, String) {
         self.pieces.extend(self.renderer.finish());
-        let (mut answer, mut aside) = (String::new(), String::new());
+        let (mut answer, mut info) = (String::new(), String::new());
         for piece in &self.pieces {
             match piece {
                 Piece::Answer(text) => answer.push_str(text),
-                Piece::Aside(text) => aside.push_str(text),
+                Piece::Info(text) => info.push_str(text),
             }
         }
-        (answer, aside)
+        (answer, info)
     }
 
     fn raw(&mut self) -> String {
         self.pieces.extend(self.renderer.finish());
-        self.pieces.iter().map(|(Piece::Answer(text) | Piece::Aside(text))| text.as_str()).collect()
+        self.pieces.iter().map(|(Piece::Answer(text) | Piece::Info(text))| text.as_str()).collect()
     }
 
-    /// What stays on the screen once lines have been rewritten.
+    /// What is on the screen after lines have been rewritten.
     fn screen(&mut self) -> String {
         let raw = self.raw();
         let last = |line: &str| line.rsplit("\r\u{1b}[K").next().unwrap_or_default().to_owned();
@@ -100,8 +101,8 @@ fn plan(first: &str, second: &str) -> Value {
     ] } })
 }
 
-fn tool_turn(look: Look) -> Shown {
-    let mut shown = Shown::new(look);
+fn tool_turn(settings: OutputSettings) -> RenderTest {
+    let mut shown = RenderTest::new(settings);
     shown
         .chunks(&text("s0", &["Let me ", "look."]))
         .chunk(json!({ "type": "tool-input-start", "toolCallId": "c", "toolName": "time-now" }))
@@ -116,20 +117,20 @@ fn tool_turn(look: Look) -> Shown {
 fn a_compaction_is_one_line_once_it_is_done() {
     let compaction =
         |status: &str| json!({ "type": "data-compaction", "id": "c", "data": { "status": status } });
-    let mut shown = Shown::new(PIPE);
+    let mut shown = RenderTest::new(PIPE);
     shown.chunk(compaction("running")).chunk(compaction("done")).chunks(&text("s0", &["Noon.\n"]));
-    let (answer, aside) = shown.apart();
+    let (answer, info) = shown.streams();
     assert_eq!(
-        (answer.as_str(), aside.as_str()),
-        ("Noon.\n", "≡ the older part of this chat is summarised for the model\n")
+        (answer.as_str(), info.as_str()),
+        ("Noon.\n", "≡ the older part of this chat was summarised for the model\n")
     );
 }
 
 #[test]
-fn in_a_pipe_the_answer_stands_alone_and_calls_stand_aside() {
-    let (answer, aside) = tool_turn(PIPE).apart();
+fn in_a_pipe_only_the_answer_goes_to_standard_output() {
+    let (answer, info) = tool_turn(PIPE).streams();
     assert_eq!(answer, "Let me look.\n\nIt is noon.\n");
-    assert_eq!(aside, "● time-now  Asia/Tokyo\n✓ time-now  120 ms\n");
+    assert_eq!(info, "● time-now  Asia/Tokyo\n✓ time-now  120 ms\n");
 }
 
 #[test]
@@ -149,26 +150,26 @@ fn colour_marks_the_state_and_dims_the_details() {
         raw.contains("\u{1b}[32m✓\u{1b}[0m time-now  \u{1b}[2mAsia/Tokyo\u{1b}[0m  \u{1b}[2m120 ms\u{1b}[0m"),
         "{raw:?}"
     );
-    let mut shown = Shown::new(COLORED);
+    let mut shown = RenderTest::new(COLORED);
     shown.chunk(json!({ "type": "reasoning-start", "id": "r" }));
     shown.chunk(json!({ "type": "reasoning-delta", "id": "r", "delta": "Hm. " }));
-    shown.note(Paint::Red, "✗ it failed");
+    shown.note(TextStyle::Red, "✗ it failed");
     assert_eq!(shown.raw(), "\u{1b}[2mHm.\u{1b}[0m\n\n\u{1b}[31m✗ it failed\u{1b}[0m\n");
 }
 
 #[test]
-fn reasoning_stands_aside_in_a_pipe() {
-    let mut shown = Shown::new(PIPE);
+fn reasoning_goes_to_standard_error_in_a_pipe() {
+    let mut shown = RenderTest::new(PIPE);
     shown
         .chunk(json!({ "type": "reasoning-start", "id": "r" }))
         .chunk(json!({ "type": "reasoning-delta", "id": "r", "delta": "Let me think" }))
         .chunks(&text("s", &["Done"]));
-    assert_eq!(shown.apart(), ("Done\n".to_owned(), "Let me think\n".to_owned()));
+    assert_eq!(shown.streams(), ("Done\n".to_owned(), "Let me think\n".to_owned()));
 }
 
 #[test]
 fn parallel_calls_each_get_their_lines() {
-    let mut shown = Shown::new(TERMINAL);
+    let mut shown = RenderTest::new(TERMINAL);
     shown.chunk(call("a", "first", json!({ "n": 1 }))).chunk(call(
         "b",
         "second",
@@ -185,9 +186,9 @@ fn parallel_calls_each_get_their_lines() {
 }
 
 #[test]
-fn an_approval_makes_room_for_the_question_and_counts_from_the_answer() {
+fn an_approval_erases_the_line_of_its_call_and_time_counts_from_the_answer() {
     let ask = json!({ "type": "tool-approval-request", "approvalId": "apr_1", "toolCallId": "c" });
-    let mut shown = Shown::new(TERMINAL);
+    let mut shown = RenderTest::new(TERMINAL);
     shown.chunk(call("c", "test-approval", json!({ "note": "send" }))).chunk(ask.clone()).chunk(ask);
     shown
         .later(90_000)
@@ -195,18 +196,18 @@ fn an_approval_makes_room_for_the_question_and_counts_from_the_answer() {
     shown.later(7).chunk(output("c", json!({ "ok": true })));
     assert_eq!(shown.screen(), "✓ test-approval  send  7 ms\n");
 
-    let mut shown = Shown::new(PIPE);
+    let mut shown = RenderTest::new(PIPE);
     shown.chunk(call("c", "test-approval", json!({})));
     shown.chunk(json!({ "type": "tool-approval-request", "approvalId": "apr_1", "toolCallId": "c" }));
     shown.chunk(json!({ "type": "tool-approval-response", "approvalId": "apr_1", "approved": false, "reason": "not now" }));
     shown.chunk(json!({ "type": "tool-output-denied", "toolCallId": "c" }));
-    let aside = "● test-approval\n? test-approval  waits for approval\n⊘ test-approval  denied: not now\n";
-    assert_eq!(shown.apart(), (String::new(), aside.to_owned()));
+    let info = "● test-approval\n? test-approval  needs approval\n⊘ test-approval  denied: not now\n";
+    assert_eq!(shown.streams(), (String::new(), info.to_owned()));
 }
 
 #[test]
 fn a_plan_is_a_checklist_shown_again_when_it_changes() {
-    let mut shown = Shown::new(TERMINAL);
+    let mut shown = RenderTest::new(TERMINAL);
     let (first, second) = (plan("in_progress", "pending"), plan("completed", "in_progress"));
     shown.chunks(&[first.clone(), first, second]);
     assert_eq!(
@@ -218,7 +219,7 @@ fn a_plan_is_a_checklist_shown_again_when_it_changes() {
 
 #[test]
 fn progress_rewrites_one_line_and_never_exceeds_the_window() {
-    let mut shown = Shown::new(TERMINAL);
+    let mut shown = RenderTest::new(TERMINAL);
     shown.chunk(call("c", "delegate", json!({ "task": "研究".repeat(60) })));
     for count in [1, 30, 90] {
         let message = json!({ "id": "n", "role": "assistant", "parts": [
@@ -233,47 +234,47 @@ fn progress_rewrites_one_line_and_never_exceeds_the_window() {
         assert!(width(line) < 80, "{line}");
     }
     assert!(raw.trim_end().ends_with("…  2.3 s"), "{raw}");
-    let (_, aside) = {
-        let mut shown = Shown::new(PIPE);
+    let (_, info) = {
+        let mut shown = RenderTest::new(PIPE);
         shown.chunks(&[
             call("c", "count", json!({})),
             progress("c", json!(1)),
             progress("c", json!(2)),
             output("c", json!(3)),
         ]);
-        shown.apart()
+        shown.streams()
     };
-    assert_eq!(aside, "● count\n✓ count  <1 ms\n", "no flood of progress in a pipe");
+    assert_eq!(info, "● count\n✓ count  <1 ms\n", "no flood of progress in a pipe");
 }
 
 #[test]
 fn long_text_wraps_at_80_columns_on_a_terminal_only() {
     let long = "中文和 English 混排的一句话，".repeat(20);
-    let mut shown = Shown::new(TERMINAL);
+    let mut shown = RenderTest::new(TERMINAL);
     shown.chunks(&text("s", &[&long]));
     let screen = shown.screen();
     assert!(screen.lines().count() > 5);
     for line in screen.lines() {
         assert!(width(line) <= 80, "{line}");
     }
-    let mut shown = Shown::new(PIPE);
+    let mut shown = RenderTest::new(PIPE);
     shown.chunks(&text("s", &[&long]));
-    assert_eq!(shown.apart().0, format!("{long}\n"));
+    assert_eq!(shown.streams().0, format!("{long}\n"));
 }
 
 #[test]
 fn a_replay_prints_only_what_was_missed() {
-    for look in [PIPE, TERMINAL] {
+    for settings in [PIPE, TERMINAL] {
         let mut chunks = text("s0", &["One ", "moment."]);
         chunks.push(call("c", "update-plan", json!({ "mode": "full" })));
         chunks.extend([plan("in_progress", "pending"), plan("completed", "in_progress")]);
         chunks.push(progress("c", json!("half")));
         chunks.push(output("c", json!({ "ok": true })));
         chunks.extend(text("s1", &["All ", "is ", "done."]));
-        let mut whole = Shown::new(look);
+        let mut whole = RenderTest::new(settings);
         let expected = whole.chunks(&chunks).screen();
         for cut in 0..=chunks.len() {
-            let mut shown = Shown::new(look);
+            let mut shown = RenderTest::new(settings);
             shown.chunks(&chunks[..cut]);
             shown.fold = MessageFold::new(MessageId::new("m"));
             shown.chunks(&chunks);
@@ -284,14 +285,14 @@ fn a_replay_prints_only_what_was_missed() {
 
 #[test]
 fn control_characters_of_an_answer_do_not_reach_a_terminal() {
-    let mut shown = Shown::new(TERMINAL);
+    let mut shown = RenderTest::new(TERMINAL);
     shown.chunks(&text("s", &["a\u{1b}]0;title\u{7}b\r\n", "c"]));
     assert_eq!(shown.screen(), "a]0;titleb\nc\n");
 }
 
 #[test]
-fn a_plan_stands_above_the_line_of_the_call_that_wrote_it() {
-    let mut shown = Shown::new(TERMINAL);
+fn a_plan_is_printed_above_the_line_of_the_call_that_wrote_it() {
+    let mut shown = RenderTest::new(TERMINAL);
     shown.chunk(call("c", "update-plan", json!({ "actionName": "Write", "mode": "full" })));
     shown.chunk(plan("pending", "pending")).later(3).chunk(output("c", json!({ "ok": true })));
     assert_eq!(

@@ -1,57 +1,65 @@
-//! One chat with a server: send, follow the answer, ask what it asks, go on until it is complete.
+//! One chat with a server: sends a message, shows the answer, asks the person for approvals, until the answer is complete.
 
 use anyhow::{Result, anyhow, bail};
 use protocol::{MessageFold, MessageId, Part, Role, UiMessage};
 use serde_json::{Value, json};
 
 use super::{
-    approve::{self, Waiting},
+    approve::{self, Pending},
     client::{Client, ClientError},
     follow::Turn,
-    look::{self, Look, Paint},
+    output_settings::{self, OutputSettings, TextStyle},
     random_id,
     render::{Piece, Renderer},
     stream::ChunkStream,
     terminal::{self, Signals},
-    zone,
+    timezone,
 };
 
-pub(crate) struct Session {
+pub(crate) struct ChatSession {
     pub(crate) client: Client,
     pub(crate) chat: String,
-    pub(crate) look: Look,
+    pub(crate) settings: OutputSettings,
     pub(crate) signals: Signals,
-    /// Somebody can press keys.
+    /// A person can answer questions: input and output are a terminal.
     pub(crate) can_ask: bool,
-    /// Raw chunks instead of text.
+    /// Print raw chunks instead of text.
     pub(crate) json: bool,
 }
 
-/// How a turn ended, as far as we are concerned.
+/// How a turn ended for this client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum TurnEnd {
     Done,
     Failed,
     Stopped,
-    /// A question stays open.
-    Waiting,
-    /// The person wants out, whatever the run does.
+    /// A question is not answered yet.
+    Pending,
+    /// The person left; the run may continue.
     Quit,
 }
 
-impl End {
+impl TurnEnd {
     pub(crate) fn exit_code(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
-            Self::Waiting => 3,
+            Self::Pending => 3,
             Self::Stopped | Self::Quit => 130,
         }
     }
 }
 
-impl Session {
-    pub(crate) async fn send(&mut self, text: &str) -> Result<End> {
+/// What happens after a message has ended.
+enum AfterTurn {
+    /// The answers were sent, and the message continues in this stream.
+    Continue(Box<ChunkStream>),
+    End(TurnEnd),
+}
+
+impl ChatSession {
+    /// Sends a new message and shows its answer.
+    pub(crate) async fn send(&mut self, text: &str) -> Result<TurnEnd> {
         let message = UiMessage {
             id: MessageId::new(format!("usr_{}", random_id()?)),
             role: Role::User,
@@ -62,18 +70,18 @@ impl Session {
         self.post(body).await
     }
 
-    /// A new answer to the last question.
-    pub(crate) async fn retry(&mut self) -> Result<End> {
+    /// Requests a new answer to the last question.
+    pub(crate) async fn retry(&mut self) -> Result<TurnEnd> {
         let history = self.client.history(&self.chat).await?;
         let Some(last) = history.iter().rev().find(|message| message.role == Role::User) else {
-            bail!("there is no question yet to answer again");
+            bail!("this chat has no question yet that could be answered again");
         };
         let body = self.body("regenerate-message", None, last);
         self.post(body).await
     }
 
-    /// What goes on or waits in the chat already. `None` when nothing does.
-    pub(crate) async fn take_up(&mut self, history: &[UiMessage]) -> Result<Option<End>> {
+    /// Resumes an answer or a question that is pending in the chat. Returns `None` when nothing is.
+    pub(crate) async fn resume(&mut self, history: &[UiMessage]) -> Result<Option<TurnEnd>> {
         let mut turn = self.turn();
         match self.client.resume(&self.chat).await {
             Ok(Some(stream)) => return self.run(turn, stream).await.map(Some),
@@ -81,30 +89,30 @@ impl Session {
             Err(error) => return Err(error.into()),
         }
         match history.last() {
-            Some(last) if last.role == Role::Assistant && approve::waits_for(last) != Waiting::Nothing => {
+            Some(last) if last.role == Role::Assistant && approve::pending_in(last) != Pending::Nothing => {
                 turn.fold = Some(MessageFold::continuing(last.clone()));
                 self.show(&mut turn)?;
                 self.close(&mut turn)?;
-                match self.ask(&mut turn).await? {
-                    Ok(stream) => self.run(turn, stream).await.map(Some),
-                    Err(end) => Ok(Some(end)),
+                match self.answer_questions(&mut turn).await? {
+                    AfterTurn::Continue(stream) => self.run(turn, *stream).await.map(Some),
+                    AfterTurn::End(end) => Ok(Some(end)),
                 }
             }
             _ => Ok(None),
         }
     }
 
-    pub(crate) fn note(&self, paint: Paint, text: &str) -> Result<()> {
-        self.print(Renderer::new(self.look).note(paint, text))
+    pub(crate) fn note(&self, style: TextStyle, text: &str) -> Result<()> {
+        self.print(Renderer::new(self.settings).note(style, text))
     }
 
     pub(crate) fn print(&self, pieces: Vec<Piece>) -> Result<()> {
-        Ok(terminal::print(&self.look, &pieces)?)
+        Ok(terminal::print(&self.settings, &pieces)?)
     }
 
     fn turn(&mut self) -> Turn {
-        self.look.columns = look::columns();
-        Turn::new(self.look)
+        self.settings.columns = output_settings::columns();
+        Turn::new(self.settings)
     }
 
     fn body(&self, trigger: &str, message_id: Option<&MessageId>, message: &UiMessage) -> Value {
@@ -115,21 +123,21 @@ impl Session {
         if let Some(id) = message_id {
             body.insert("messageId".to_owned(), json!(id));
         }
-        if let Some(zone) = zone::of_system() {
+        if let Some(zone) = timezone::of_system() {
             body.insert("timezone".to_owned(), json!(zone));
         }
         Value::Object(body)
     }
 
-    async fn post(&mut self, body: Value) -> Result<End> {
+    async fn post(&mut self, body: Value) -> Result<TurnEnd> {
         let turn = self.turn();
         match self.submit(&body).await? {
             Some(stream) => self.run(turn, stream).await,
-            None => Ok(End::Quit),
+            None => Ok(TurnEnd::Quit),
         }
     }
 
-    /// `None` when the person left before the server answered.
+    /// Posts to `/api/chat`. Returns `None` when the person left before the server answered.
     async fn submit(&mut self, body: &Value) -> Result<Option<ChunkStream>> {
         let sent = tokio::select! {
             sent = self.client.send(body) => sent,
@@ -137,68 +145,71 @@ impl Session {
         };
         match sent {
             Err(ClientError::Refused { code, .. }) if code == "session_busy" => Err(anyhow!(
-                "this chat is still working on an answer; watch or stop it with: concertino chat --id {}",
+                "this chat is still answering; watch or stop it with: concertino chat --id {}",
                 quoted(&self.chat)
             )),
             sent => Ok(Some(sent?)),
         }
     }
 
-    /// Follows the message to its end, through all its questions.
-    async fn run(&mut self, mut turn: Turn, mut stream: ChunkStream) -> Result<End> {
+    /// Follows the message to its end and answers all its questions.
+    async fn run(&mut self, mut turn: Turn, mut stream: ChunkStream) -> Result<TurnEnd> {
         loop {
             let followed = self.follow(stream, &mut turn).await;
             self.close(&mut turn)?;
             match followed? {
-                End::Done => {}
+                TurnEnd::Done => {}
                 end => {
-                    if end == End::Stopped {
-                        self.say(&mut turn, Paint::Yellow, "stopped")?;
+                    if end == TurnEnd::Stopped {
+                        self.print_note(&mut turn, TextStyle::Yellow, "stopped")?;
                     }
                     return Ok(end);
                 }
             }
-            stream = match self.ask(&mut turn).await? {
-                Ok(stream) => stream,
-                Err(end) => return Ok(end),
+            stream = match self.answer_questions(&mut turn).await? {
+                AfterTurn::Continue(stream) => *stream,
+                AfterTurn::End(end) => return Ok(end),
             };
         }
     }
 
-    /// Puts what the message asks to the person and hands the answers back. `Err` when there is no going on.
-    async fn ask(&mut self, turn: &mut Turn) -> Result<Result<ChunkStream, End>> {
+    /// Asks the person the questions of the message and sends the answers.
+    async fn answer_questions(&mut self, turn: &mut Turn) -> Result<AfterTurn> {
         let Some(message) = turn.fold.as_ref().map(|fold| fold.message().clone()) else {
-            return Ok(Err(End::Done));
+            return Ok(AfterTurn::End(TurnEnd::Done));
         };
-        match approve::waits_for(&message) {
-            Waiting::Nothing => return Ok(Err(End::Done)),
-            Waiting::FrontEnd(tool) => {
+        match approve::pending_in(&message) {
+            Pending::Nothing => return Ok(AfterTurn::End(TurnEnd::Done)),
+            Pending::FrontEnd(tool) => {
                 let text = format!(
-                    "✗ the tool {tool} runs in a front end, and this one does not have it.\n  Open {} in a browser, or send a new message to go on without it.",
+                    "✗ the tool {tool} runs in a web front end, not in this terminal.\n  Open {} in a browser, or send a new message to continue without it.",
                     self.client.url()
                 );
-                self.say(turn, Paint::Red, &text)?;
-                return Ok(Err(End::Failed));
+                self.print_note(turn, TextStyle::Red, &text)?;
+                return Ok(AfterTurn::End(TurnEnd::Failed));
             }
-            Waiting::Approvals(approvals) if !self.can_ask => {
+            Pending::Approvals(approvals) if !self.can_ask => {
                 let text = how_to_answer(&self.chat, self.client.url(), &approvals);
-                self.say(turn, Paint::Yellow, &text)?;
-                return Ok(Err(End::Waiting));
+                self.print_note(turn, TextStyle::Yellow, &text)?;
+                return Ok(AfterTurn::End(TurnEnd::Pending));
             }
-            Waiting::Approvals(_) => {}
+            Pending::Approvals(_) => {}
         }
-        self.print(turn.renderer.room())?;
-        let Some(answered) = approve::ask_all(&self.look, &mut self.signals, &message).await? else {
+        self.print(turn.renderer.begin_lines())?;
+        let Some(answered) = approve::ask_all(&self.settings, &mut self.signals, &message).await? else {
             let text = format!(
-                "The question stays open until a new message. Answer it later with:\n  concertino chat --id {}",
+                "The question stays pending until you send a new message. Answer it later with:\n  concertino chat --id {}",
                 quoted(&self.chat)
             );
-            self.say(turn, Paint::Dim, &text)?;
-            return Ok(Err(End::Waiting));
+            self.print_note(turn, TextStyle::Dim, &text)?;
+            return Ok(AfterTurn::End(TurnEnd::Pending));
         };
         let body = self.body("submit-message", Some(&answered.id), &answered);
         turn.fold = Some(MessageFold::continuing(answered));
-        Ok(self.submit(&body).await?.ok_or(End::Quit))
+        Ok(match self.submit(&body).await? {
+            Some(stream) => AfterTurn::Continue(Box::new(stream)),
+            None => AfterTurn::End(TurnEnd::Quit),
+        })
     }
 }
 
@@ -211,8 +222,8 @@ fn how_to_answer(chat: &str, url: &str, approvals: &[protocol::ApprovalId]) -> S
     text
 }
 
-/// Fit for a shell.
-pub(crate) fn quoted(id: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
-    if id.chars().all(plain) { id.to_owned() } else { format!("'{}'", id.replace('\'', r"'\''")) }
+/// Quotes a word for a shell, if needed.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':');
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

@@ -1,4 +1,4 @@
-//! A response → its chunks. Comments are passed over; a long silence counts as a lost connection.
+//! Reads the chunks of a response. Comments are skipped; a long silence counts as a lost connection.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use models::sse_decode::SseDecoder;
 use protocol::Chunk;
 use serde_json::Value;
 
-/// The server sends a comment every few seconds; after this long the connection is dead.
-const SILENCE: Duration = Duration::from_secs(90);
+/// The server sends a comment every few seconds; after this long without one the connection is dead.
+const MAX_SILENCE: Duration = Duration::from_secs(90);
 
 pub(crate) struct ChunkStream {
     response: reqwest::Response,
@@ -16,15 +16,18 @@ pub(crate) struct ChunkStream {
 }
 
 #[derive(Debug, PartialEq)]
-pub(crate) enum Event {
-    /// A chunk and the JSON it came as.
-    Chunk(Box<Chunk<'static>>, String),
-    /// A chunk of a kind this client does not know.
+pub(crate) enum StreamEvent {
+    Chunk {
+        chunk: Box<Chunk<'static>>,
+        /// The chunk as it was received.
+        json: String,
+    },
+    /// JSON of a chunk whose type this client does not know.
     Unknown(String),
-    /// The body ended, or the connection was cut: without an end of the message before it, something was lost.
+    /// The body ended or the connection was lost. Unless the message ended before, chunks are missing.
     Ended,
-    /// Not a chunk at all.
-    Garbage,
+    /// Not a chunk.
+    Invalid,
 }
 
 impl ChunkStream {
@@ -32,21 +35,21 @@ impl ChunkStream {
         Self { response, decoder: SseDecoder::default(), ended: false }
     }
 
-    /// May be dropped while it waits: nothing is lost.
-    pub(crate) async fn next(&mut self) -> Event {
+    /// Returns the next event. Cancel-safe: dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> StreamEvent {
         loop {
             match self.decoder.next_event() {
-                Ok(Some(data)) => match read(data) {
+                Ok(Some(data)) => match parse(data) {
                     Some(event) => return event,
                     None => continue,
                 },
                 Ok(None) => {}
-                Err(_) => return Event::Garbage,
+                Err(_) => return StreamEvent::Invalid,
             }
             if self.ended {
-                return Event::Ended;
+                return StreamEvent::Ended;
             }
-            match tokio::time::timeout(SILENCE, self.response.chunk()).await {
+            match tokio::time::timeout(MAX_SILENCE, self.response.chunk()).await {
                 Ok(Ok(Some(bytes))) => self.decoder.push(bytes),
                 Ok(Ok(None) | Err(_)) | Err(_) => self.ended = true,
             }
@@ -54,22 +57,22 @@ impl ChunkStream {
     }
 }
 
-/// `None` for the closing mark.
-fn read(data: &[u8]) -> Option<Event> {
+/// Parses the data of one event; returns `None` for `[DONE]`.
+fn parse(data: &[u8]) -> Option<StreamEvent> {
     if data == b"[DONE]" {
         return None;
     }
-    let Ok(text) = std::str::from_utf8(data) else { return Some(Event::Garbage) };
-    // Serde would also read a list as the fields of a chunk.
+    let Ok(text) = std::str::from_utf8(data) else { return Some(StreamEvent::Invalid) };
+    // Serde would accept an array as the fields of a chunk.
     if !text.starts_with('{') {
-        return Some(Event::Garbage);
+        return Some(StreamEvent::Invalid);
     }
     if let Ok(chunk) = serde_json::from_str::<Chunk<'static>>(text) {
-        return Some(Event::Chunk(Box::new(chunk), text.to_owned()));
+        return Some(StreamEvent::Chunk { chunk: Box::new(chunk), json: text.to_owned() });
     }
     let has_type = serde_json::from_str::<Value>(text)
         .is_ok_and(|value| value.get("type").is_some_and(Value::is_string));
-    Some(if has_type { Event::Unknown(text.to_owned()) } else { Event::Garbage })
+    Some(if has_type { StreamEvent::Unknown(text.to_owned()) } else { StreamEvent::Invalid })
 }
 
 #[cfg(test)]
@@ -77,14 +80,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_is_a_chunk_or_unknown_or_garbage() {
+    fn an_event_is_a_chunk_or_unknown_or_invalid() {
         let text = r#"{"type":"text-delta","id":"s0","delta":"嗨"}"#;
         let chunk = Chunk::TextDelta { id: "s0".into(), delta: "嗨".into() };
-        assert_eq!(read(text.as_bytes()), Some(Event::Chunk(Box::new(chunk), text.to_owned())));
-        assert_eq!(read(b"[DONE]"), None);
-        assert!(matches!(read(br#"{"type":"dance"}"#), Some(Event::Unknown(_))));
-        for garbage in [&b"<html>"[..], b"{}", b"[1]", b"\xff"] {
-            assert_eq!(read(garbage), Some(Event::Garbage));
+        assert_eq!(
+            parse(text.as_bytes()),
+            Some(StreamEvent::Chunk { chunk: Box::new(chunk), json: text.to_owned() })
+        );
+        assert_eq!(parse(b"[DONE]"), None);
+        assert!(matches!(parse(br#"{"type":"dance"}"#), Some(StreamEvent::Unknown(_))));
+        for invalid in [&b"<html>"[..], b"{}", b"[1]", b"\xff"] {
+            assert_eq!(parse(invalid), Some(StreamEvent::Invalid));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where output goes and where signals come from. Raw mode lives in a guard: it ends on every way out.
+//! Output to the terminal, raw mode and signals.
 
 use std::io::{self, Write};
 
@@ -9,38 +9,39 @@ use crossterm::{
     terminal::{disable_raw_mode, enable_raw_mode},
 };
 
-use super::{look::Look, render::Piece};
+use super::{output_settings::OutputSettings, render::Piece};
 
-pub(crate) fn print(look: &Look, pieces: &[Piece]) -> io::Result<()> {
+/// Prints the answer to standard output and everything else to standard error, or all to a terminal.
+pub(crate) fn print(settings: &OutputSettings, pieces: &[Piece]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let mut aside = false;
+    let mut wrote_info = false;
     for piece in pieces {
         match piece {
             Piece::Answer(text) => out.write_all(text.as_bytes())?,
-            Piece::Aside(text) if look.terminal => out.write_all(text.as_bytes())?,
-            Piece::Aside(text) => {
-                // Keeps the order when both end up in the same place.
+            Piece::Info(text) if settings.terminal => out.write_all(text.as_bytes())?,
+            Piece::Info(text) => {
+                // Keeps the order when standard output and standard error are the same file.
                 out.flush()?;
                 io::stderr().write_all(text.as_bytes())?;
-                aside = true;
+                wrote_info = true;
             }
         }
     }
-    if aside {
+    if wrote_info {
         io::stderr().flush()?;
     }
     out.flush()
 }
 
-/// Nobody reads our output any more, which is no error of ours.
-pub(crate) fn is_reader_gone(error: &anyhow::Error) -> bool {
+/// Returns whether the output could not be written because its reader closed the pipe. That is no error.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Keys one by one while this lives.
-pub(crate) struct Raw(());
+/// Puts the terminal into raw mode, where keys arrive one by one. Dropping it restores the mode.
+pub(crate) struct RawMode(());
 
-impl Raw {
+impl RawMode {
     pub(crate) fn on() -> io::Result<Self> {
         enable_raw_mode()?;
         let raw = Self(());
@@ -49,11 +50,11 @@ impl Raw {
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawMode {
     fn drop(&mut self) {
         let paste = execute!(io::stdout(), DisableBracketedPaste);
         if let Err(error) = disable_raw_mode().and(paste) {
-            tracing::warn!(%error, "the terminal could not be set back; `reset` does it");
+            tracing::warn!(%error, "the terminal mode could not be restored; run `reset`");
         }
     }
 }
@@ -65,7 +66,7 @@ pub(crate) enum Signal {
     Terminate,
 }
 
-/// Signals sent to the process. Whoever waits for anything waits for these as well.
+/// Signals sent to the process. Every wait of the client also waits for these.
 pub(crate) struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
@@ -97,7 +98,7 @@ impl Signals {
     pub(crate) async fn next(&mut self) -> Signal {
         match tokio::signal::ctrl_c().await {
             Ok(()) => Signal::Interrupt,
-            // Cannot be listened for: only the default handling is left.
+            // The signal cannot be received; only its default handling is left.
             Err(_) => std::future::pending().await,
         }
     }

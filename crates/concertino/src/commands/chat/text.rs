@@ -1,9 +1,9 @@
-//! Text on a terminal: how wide it is, how it is cut, wrapped and made harmless.
+//! Text on a terminal: its width, cutting, folding and removing control characters.
 //!
-//! What a model or a tool says must never steer the terminal: control characters and marks that turn the reading
-//! direction are dropped, or shown as escapes where a person decides by what they read.
+//! Text of a model or a tool must not control the terminal: control characters and marks that change the reading direction
+//! are removed, or shown as escapes where a person decides by what they read.
 
-/// Columns a character takes. East Asian wide characters and emoji take two, marks that combine take none.
+/// Returns the columns that a character takes: two for East Asian wide characters and emoji, none for combining marks.
 pub(crate) fn char_width(c: char) -> usize {
     match c {
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => 0,
@@ -67,20 +67,21 @@ fn is_wide(c: char) -> bool {
         | '\u{20000}'..='\u{3fffd}')
 }
 
+/// Returns the columns that a text takes.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-/// Would steer the terminal or turn the reading direction. Line ends and tabs are the caller's.
-pub(crate) fn is_harmful(c: char) -> bool {
+/// Returns whether a character would control the terminal or change the reading direction. Line ends and tabs count too.
+pub(crate) fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// One line: white space becomes single spaces, what is harmful goes.
+/// Returns the text as one line: white space becomes single spaces, control characters are removed.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace()) {
-        let word: String = word.chars().filter(|c| !is_harmful(*c)).collect();
+        let word: String = word.chars().filter(|c| !is_control(*c)).collect();
         if !word.is_empty() {
             if !line.is_empty() {
                 line.push(' ');
@@ -91,11 +92,12 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// Everything in the text can be seen: what is harmful or has no width stands as an escape. Line ends stay.
+/// Returns the text with everything in it visible: control characters and characters without width become escapes. Line
+/// ends stay.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        let hidden = is_harmful(c)
+        let hidden = is_control(c)
             || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
         if c != '\n' && hidden {
             out.extend(c.escape_unicode());
@@ -106,7 +108,7 @@ pub(crate) fn visible(text: &str) -> String {
     out
 }
 
-/// At most `columns` wide; what is missing at the end is marked.
+/// Cuts the text to at most `columns`; an ellipsis marks the missing end.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -128,7 +130,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     out
 }
 
-/// The end of a text, at most `columns` wide; what is missing at the beginning is marked.
+/// Returns the end of the text, at most `columns` wide; an ellipsis marks the missing beginning.
 pub(crate) fn cut_front(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -145,7 +147,7 @@ pub(crate) fn cut_front(text: &str, columns: usize) -> String {
     format!("…{}", text[start..].trim_start())
 }
 
-/// Hard line breaks at `columns`, nothing left out.
+/// Breaks the text into lines of at most `columns`, also within words; nothing is left out.
 pub(crate) fn folded(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(2);
     let mut lines = Vec::new();
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_steers_the_terminal() {
+    fn nothing_controls_the_terminal() {
         assert_eq!(one_line("a\r\n\u{1b}[31mred\u{202e}  b"), "a [31mred b");
         assert_eq!(visible("a\u{1b}[2J\u{202e}b\nc\u{200b}"), "a\\u{1b}[2J\\u{202e}b\nc\\u{200b}");
     }

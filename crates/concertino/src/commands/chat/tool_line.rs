@@ -1,7 +1,6 @@
-//! The line of a tool call, and the checklist of a plan. Pure.
+//! Formats the line of a tool call and the checklist of a plan. Pure.
 //!
-//! On a terminal a line always fits the window, so that it can be rewritten; elsewhere nothing is cut but what would
-//! flood.
+//! On a terminal a line always fits the window, so that it can be rewritten; in a pipe only very long details are cut.
 
 use std::time::Duration;
 
@@ -9,38 +8,44 @@ use protocol::{ToolPart, ToolState};
 use serde_json::Value;
 
 use super::{
-    look::{Look, Paint},
+    output_settings::{OutputSettings, TextStyle},
     text::{cut, cut_front, one_line, width},
 };
 
-/// What is kept of a long detail where no window bounds it.
-const LONGEST_DETAIL: usize = 400;
+/// The longest detail in a pipe, in columns.
+const MAX_DETAIL: usize = 400;
 
-/// A field in which models say what they are about to do; the values themselves say more.
-const LABEL: &str = "actionName";
+/// A field in which models announce what they are about to do. It is left out when there are other values.
+const ANNOUNCEMENT: &str = "actionName";
 
-/// `● name  input or progress`.
-pub(crate) fn running(look: &Look, tool: &ToolPart) -> String {
+/// Formats a running call: `● name  input or progress`.
+pub(crate) fn running(settings: &OutputSettings, tool: &ToolPart) -> String {
     let name = one_line(&tool.tool);
     let detail = match &tool.state {
         ToolState::InputStreaming { .. } => "…".to_owned(),
         ToolState::OutputAvailable { output, preliminary: true, .. } => {
-            let room = room(look, &name);
+            let room = room(settings, &name);
             let text = progress(output);
             if text.is_empty() { input(tool) } else { cut_front(&text, room) }
         }
         _ => input(tool),
     };
-    line(look, Paint::Yellow, "●", &name, &[detail])
+    line(settings, TextStyle::Yellow, "●", &name, &[detail])
 }
 
-/// `✓ name  120 ms`, `✗ name  reason` or `⊘ name  denied`; with what it was called with when no line said that yet.
-pub(crate) fn settled(look: &Look, tool: &ToolPart, took: Option<Duration>, with_input: bool) -> String {
+/// Formats a finished call: `✓ name  120 ms`, `✗ name  reason` or `⊘ name  denied`. `with_input` adds the input, when no
+/// earlier line has shown it.
+pub(crate) fn settled(
+    settings: &OutputSettings,
+    tool: &ToolPart,
+    took: Option<Duration>,
+    with_input: bool,
+) -> String {
     let name = one_line(&tool.tool);
     let called_with = if with_input { input(tool) } else { String::new() };
     match &tool.state {
         ToolState::OutputError { error_text, .. } => {
-            line(look, Paint::Red, "✗", &name, &[one_line(error_text)])
+            line(settings, TextStyle::Red, "✗", &name, &[one_line(error_text)])
         }
         ToolState::OutputDenied { approval, .. } => {
             let reason = approval.as_ref().and_then(|approval| approval.reason.as_deref());
@@ -48,66 +53,77 @@ pub(crate) fn settled(look: &Look, tool: &ToolPart, took: Option<Duration>, with
                 Some(reason) => format!("denied: {reason}"),
                 None => "denied".to_owned(),
             };
-            line(look, Paint::Yellow, "⊘", &name, &[denied])
+            line(settings, TextStyle::Yellow, "⊘", &name, &[denied])
         }
-        _ => line(look, Paint::Green, "✓", &name, &[called_with, took.map(duration).unwrap_or_default()]),
+        _ => line(
+            settings,
+            TextStyle::Green,
+            "✓",
+            &name,
+            &[called_with, took.map(duration).unwrap_or_default()],
+        ),
     }
 }
 
-/// Steps with their marks; empty when the data is no plan.
-pub(crate) fn plan(look: &Look, data: &Value) -> Vec<String> {
+/// Formats the steps of a plan with their marks; empty when the data is not a plan.
+pub(crate) fn plan(settings: &OutputSettings, data: &Value) -> Vec<String> {
     let Some(steps) = data.get("steps").and_then(Value::as_array) else { return Vec::new() };
     let fit = |text: &str, used: usize| {
         let text = one_line(text);
-        if look.terminal { cut(&text, look.columns.saturating_sub(used + 1)) } else { text }
+        if settings.terminal { cut(&text, settings.columns.saturating_sub(used + 1)) } else { text }
     };
     let explanation = data.get("explanation").and_then(Value::as_str).unwrap_or_default();
-    let mut head = look.paint(Paint::Bold, "Plan");
+    let mut head = settings.styled(TextStyle::Bold, "Plan");
     if !explanation.is_empty() {
-        head = format!("{head}  {}", look.paint(Paint::Dim, &fit(explanation, 6)));
+        head = format!("{head}  {}", settings.styled(TextStyle::Dim, &fit(explanation, 6)));
     }
     let step = |step: &Value| {
         let text = fit(step.get("step").and_then(Value::as_str).unwrap_or_default(), 4);
         match step.get("status").and_then(Value::as_str) {
             Some("completed") => {
-                format!("  {} {}", look.paint(Paint::Green, "✓"), look.paint(Paint::Dim, &text))
+                format!(
+                    "  {} {}",
+                    settings.styled(TextStyle::Green, "✓"),
+                    settings.styled(TextStyle::Dim, &text)
+                )
             }
-            Some("in_progress") => format!("  {} {text}", look.paint(Paint::Yellow, "▸")),
+            Some("in_progress") => format!("  {} {text}", settings.styled(TextStyle::Yellow, "▸")),
             _ => format!("  ○ {text}"),
         }
     };
     std::iter::once(head).chain(steps.iter().map(step)).collect()
 }
 
-/// Cuts the first detail so that the line fits; details that follow are short and stay whole.
-fn line(look: &Look, paint: Paint, mark: &str, name: &str, details: &[String]) -> String {
+/// Formats a line. The first detail is cut so that the line fits; the following ones are short and stay whole.
+fn line(settings: &OutputSettings, style: TextStyle, mark: &str, name: &str, details: &[String]) -> String {
     let mut details: Vec<String> = details.iter().filter(|detail| !detail.is_empty()).cloned().collect();
     if let Some((first, rest)) = details.split_first_mut() {
         let taken: usize = rest.iter().map(|detail| width(detail) + 2).sum();
-        *first = cut(first, room(look, name).saturating_sub(taken));
+        *first = cut(first, room(settings, name).saturating_sub(taken));
     }
-    let name = if look.terminal { cut(name, look.columns.saturating_sub(8)) } else { name.to_owned() };
-    let mut out = format!("{} {name}", look.paint(paint, mark));
+    let name =
+        if settings.terminal { cut(name, settings.columns.saturating_sub(8)) } else { name.to_owned() };
+    let mut out = format!("{} {name}", settings.styled(style, mark));
     for detail in details.iter().filter(|detail| !detail.is_empty()) {
         out.push_str("  ");
-        out.push_str(&look.paint(Paint::Dim, detail));
+        out.push_str(&settings.styled(TextStyle::Dim, detail));
     }
     out
 }
 
-/// Columns left for details behind mark and name. The last column stays free: some terminals wrap there.
-fn room(look: &Look, name: &str) -> usize {
-    if look.terminal { look.columns.saturating_sub(width(name) + 5) } else { LONGEST_DETAIL }
+/// Returns the columns left for details after mark and name. The last column stays free because some terminals wrap there.
+fn room(settings: &OutputSettings, name: &str) -> usize {
+    if settings.terminal { settings.columns.saturating_sub(width(name) + 5) } else { MAX_DETAIL }
 }
 
-/// What a call was made with, as short as it can be told: one plain value alone, several with their names.
+/// Formats the input of a call: a single plain value without its name, several with their names.
 fn input(tool: &ToolPart) -> String {
     match tool.state.input() {
         Some(Value::Object(fields)) => {
             let mut plain: Vec<_> =
                 fields.iter().filter_map(|(name, value)| Some((name, scalar(value)?))).collect();
             if plain.len() > 1 {
-                plain.retain(|(name, _)| *name != LABEL);
+                plain.retain(|(name, _)| *name != ANNOUNCEMENT);
             }
             match plain.as_slice() {
                 [(_, value)] => value.clone(),
@@ -131,7 +147,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// The newest words of a snapshot: the last text of a nested message, or whatever plain values there are.
+/// Returns the newest line of a snapshot: of the last text of a nested message, or else all plain values.
 fn progress(output: &Value) -> String {
     let parts = output.get("parts").and_then(Value::as_array);
     if let Some(parts) = parts {

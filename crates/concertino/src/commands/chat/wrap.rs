@@ -1,21 +1,21 @@
-//! Wraps text while it streams: whole words, CJK between any two characters, list items with a hanging indent,
-//! fenced code as it is. A word is held back until it is known to be complete; nothing is printed twice.
+//! Wraps text while it streams: between words, in CJK text between any two characters, list items with a hanging indent,
+//! fenced code not at all. A word is buffered until it is complete; nothing is printed twice.
 
-use super::text::{char_width, is_harmful, width};
+use super::text::{char_width, is_control, width};
 
 pub(crate) struct Wrap {
     columns: usize,
     column: usize,
-    /// The word being read, and the spaces before it.
+    /// The word that is not complete yet, and the spaces before it.
     word: String,
     word_width: usize,
     spaces: usize,
-    /// Where continued lines begin.
+    /// The column at which continued lines begin.
     indent: usize,
-    /// The first word of the line has not been printed.
+    /// No word of the line has been printed yet.
     at_start: bool,
-    /// What comes belongs to a word that was too long to hold back.
-    glued: bool,
+    /// The next letters belong to a word that was too long to buffer.
+    continues_word: bool,
     fenced: bool,
 }
 
@@ -29,12 +29,12 @@ impl Wrap {
             spaces: 0,
             indent: 0,
             at_start: true,
-            glued: false,
+            continues_word: false,
             fenced: false,
         }
     }
 
-    /// What can be printed now that this text has come.
+    /// Adds text and returns what can be printed now.
     pub(crate) fn push(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len() + 8);
         for c in text.chars() {
@@ -42,7 +42,7 @@ impl Wrap {
                 '\n' => self.end_line(&mut out),
                 ' ' => self.space(&mut out, 1),
                 '\t' => self.space(&mut out, 4),
-                c if is_harmful(c) => {}
+                c if is_control(c) => {}
                 c if char_width(c) == 2 && !self.fenced => self.wide(&mut out, c),
                 c => self.letter(&mut out, c),
             }
@@ -50,7 +50,7 @@ impl Wrap {
         out
     }
 
-    /// The word that was held back.
+    /// Returns the word that was buffered.
     pub(crate) fn flush(&mut self) -> String {
         let mut out = String::new();
         self.put_word(&mut out);
@@ -60,7 +60,7 @@ impl Wrap {
     fn end_line(&mut self, out: &mut String) {
         self.put_word(out);
         out.push('\n');
-        self.glued = false;
+        self.continues_word = false;
         self.column = 0;
         self.spaces = 0;
         self.indent = 0;
@@ -69,26 +69,26 @@ impl Wrap {
 
     fn space(&mut self, out: &mut String, count: usize) {
         self.put_word(out);
-        self.glued = false;
+        self.continues_word = false;
         self.spaces += count;
     }
 
     fn letter(&mut self, out: &mut String, c: char) {
         self.word.push(c);
         self.word_width += char_width(c);
-        // A word longer than a line will not fit better later.
+        // A word longer than a line will not fit later either.
         if self.word_width >= self.columns {
             self.put_word(out);
-            self.glued = true;
+            self.continues_word = true;
         }
     }
 
-    /// A line may break before it, unless it is a mark that closes.
+    /// Adds a wide character. A line may break before it, unless it is a closing mark.
     fn wide(&mut self, out: &mut String, c: char) {
         let closes = "，。、；：？！）》」』】〉”’…".contains(c);
         if !closes {
             self.put_word(out);
-            self.glued = false;
+            self.continues_word = false;
         }
         self.word.push(c);
         self.word_width += 2;
@@ -102,7 +102,11 @@ impl Wrap {
             self.start_line();
         }
         let needed = self.spaces + self.word_width;
-        if !self.fenced && !self.glued && self.column > self.indent && self.column + needed > self.columns {
+        if !self.fenced
+            && !self.continues_word
+            && self.column > self.indent
+            && self.column + needed > self.columns
+        {
             out.push('\n');
             out.extend(std::iter::repeat_n(' ', self.indent));
             self.column = self.indent;
@@ -117,7 +121,7 @@ impl Wrap {
         self.word_width = 0;
     }
 
-    /// What the first word says about the line.
+    /// Derives the indent and the code fence from the first word of the line.
     fn start_line(&mut self) {
         self.at_start = false;
         if self.word.starts_with("```") {
@@ -144,7 +148,7 @@ fn is_list_mark(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// However the text is cut into deltas, the result is the same.
+    /// Checks that the result is the same for any split into deltas.
     #[track_caller]
     fn wraps(columns: usize, text: &str, expected: &str) {
         let mut whole = Wrap::new(columns);
@@ -174,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn list_items_hang() {
+    fn list_items_have_a_hanging_indent() {
         wraps(
             20,
             "- alpha beta gamma delta\n12. alpha beta gammas",
@@ -190,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_without_end_is_not_held_back_for_ever() {
+    fn a_very_long_word_is_not_buffered_to_its_end() {
         let mut wrap = Wrap::new(20);
         assert_eq!(wrap.push(&"x".repeat(30)).len(), 20);
         assert_eq!(wrap.flush().len(), 10);

@@ -1,10 +1,10 @@
-//! The list of models as lines for a terminal.
+//! Formats the list of models for a terminal.
 
 use std::fmt::Write;
 
 use models::catalog::list::{ModelInfo, ModelList};
 
-/// One line per model under its provider; what is missing is said once, at the provider.
+/// Formats one line per model under its provider. What keeps a provider from being used is in the provider's line.
 pub(super) fn table(list: &ModelList) -> String {
     let width = list.models.iter().map(|model| model.id.len()).max().unwrap_or_default().min(48);
     let mut out = String::new();
@@ -20,9 +20,9 @@ pub(super) fn table(list: &ModelList) -> String {
             line(&mut out, format_args!("{mark} {:width$}  {}", model.id, facts(model)));
         }
     }
-    line(&mut out, format_args!("\n* the default: {}", list.default.reason));
+    line(&mut out, format_args!("\n* default model: {}", list.default.reason));
     if !list.default.fallback.is_empty() {
-        line(&mut out, format_args!("  if it gives up: {}", list.default.fallback.join(", then ")));
+        line(&mut out, format_args!("  fallback: {}", list.default.fallback.join(", then ")));
     }
     out
 }
@@ -80,7 +80,7 @@ mod tests {
         assert!(table.contains("128k  $0.28 in, $0.42 out  tool_call code"), "{table}");
         assert!(table.contains("xAI (xai): no key is set; put one in XAI_API_KEY"), "{table}");
         assert!(
-            table.ends_with("* the default: DEEPSEEK_API_KEY is set\n  if it gives up: ollama/x\n"),
+            table.ends_with("* default model: DEEPSEEK_API_KEY is set\n  fallback: ollama/x\n"),
             "{table}"
         );
     }

@@ -16,7 +16,8 @@ use crate::{
 
 const DONE: &str = "The older part of this chat is summarised. From here on the model reads the summary in its place; \
     the messages themselves stay as they are.";
-const NOTHING: &str = "There is nothing to summarise yet: the model still reads every word of this chat.";
+const NOTHING: &str = "There is nothing to summarise: this chat has only one turn, or everything before the newest turn is summarised \
+    already.";
 
 /// Whether the frame was opened for a command.
 pub(super) fn is_command(frame: &Frame) -> bool {

@@ -1,4 +1,4 @@
-//! A client that closes its connection while its request waits; ADR 22.
+//! A client that closes its connection while its request is pending; ADR 22.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn retry(when_busy: &str) -> String {
     retry.to_string()
 }
 
-/// A chat with one answer, and a second one that waits at the gate.
+/// A chat with one answer, and a second one that is paused at the gate.
 async fn busy(gate: &Gate, then: impl IntoIterator<Item = Reply>) -> (TestApp, testkit::Turn) {
     let replies = [says("One."), says("Two").then(waits(gate)).then(says("."))];
     let app = TestApp::scripted(replies.into_iter().chain(then)).await;

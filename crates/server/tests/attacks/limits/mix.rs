@@ -1,4 +1,4 @@
-//! Slow, half-open, aborting, oversized and pipelining clients, mixed by chance, while good ones go on. The same seed
+//! Slow, half-open, aborting, oversized and pipelining clients, mixed by chance, while good ones continue. The same seed
 //! gives the same mix: `LIMITS_SEED`; `LIMITS_SECONDS` makes it longer.
 
 use std::sync::{
@@ -13,7 +13,7 @@ use super::*;
 const ATTACKERS: u64 = 24;
 const GOOD: u64 = 4;
 
-/// Chance that comes out the same for the same seed.
+/// Random numbers from a seed.
 struct Dice(u64);
 
 impl Dice {

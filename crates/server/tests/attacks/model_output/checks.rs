@@ -1,4 +1,4 @@
-//! What must be true of a chat when everything has come to rest, whatever its model said.
+//! What must hold of an idle chat, whatever its model wrote.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The hostile model behind its two doors: the trait, and chat completions over real HTTP.
+//! The hostile model behind its two interfaces: the trait, and chat completions over real HTTP.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -26,7 +26,7 @@ use super::{
 
 /// What the person says to be answered with plain words.
 pub const PLAIN: &str = "Just say something, please.";
-/// So many answers of one case may call tools; those after it only talk.
+/// How many answers of one case may call tools; those after it only talk.
 const CALLS: usize = 30;
 
 /// What it says next; the same seed says the same.

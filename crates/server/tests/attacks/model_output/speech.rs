@@ -1,4 +1,4 @@
-//! What a hostile model says: anything that its interface, or the wire, can carry.
+//! The output of a hostile model: everything that its interface or the wire can carry.
 
 use serde_json::{Map, Value, json};
 use testkit::{

@@ -1,4 +1,4 @@
-//! Items 121–124: headers, frames, the strict schema, the one start.
+//! Items 121–124: headers, SSE events, the strict schema, the one start.
 
 use super::*;
 

@@ -1,11 +1,11 @@
-// Shows generated HTML or SVG that the page hands over. Nothing of it can run: the policy of this document allows this
-// script by its hash and no other, and no request at all. Nothing of it leads away either: links lose their address.
+// Shows generated HTML or SVG that the page posts here. Nothing in it can run: the policy of this document allows this
+// script by its hash, no other script and no request. Links are removed, so nothing in it leads to another page.
 'use strict'
 const unwanted = 'script, base, link, meta, iframe, frame, object, embed, portal'
 const say = (message) => parent.postMessage(message, '*')
 const measure = () => say({ height: document.documentElement.scrollHeight })
 
-// The address is shown, but cannot be opened: not by a click of any button, a key, a drag or the menu.
+// The address is shown as a title, but cannot be opened: not by a click, a key, a drag or the menu.
 function unlink(page) {
   for (const element of page.querySelectorAll('set, animate')) {
     if (/href$/i.test(element.getAttribute('attributeName') ?? '')) element.remove()
@@ -24,7 +24,7 @@ function unlink(page) {
 
 function show(kind, text) {
   if (kind === 'svg') {
-    // As a picture: what is in it has no page around it.
+    // As an image, so that the SVG cannot reach the document.
     const picture = new Image()
     picture.alt = ''
     picture.onload = measure
@@ -46,6 +46,6 @@ addEventListener('message', (event) => {
   show(kind, text)
   new ResizeObserver(measure).observe(document.documentElement)
 })
-// Whatever still looks like a link leads nowhere.
+// Blocks links that the steps above did not find.
 for (const kind of ['click', 'auxclick', 'dragstart']) addEventListener(kind, (event) => event.preventDefault(), true)
 say({ ready: true })

@@ -1,15 +1,15 @@
-//! The engine as this process has it: the same for the server and for commands that work on the data folder.
+//! Builds the engine of this process, in the same way for the server and for commands that work on the data folder.
 
-use std::{io::Write, sync::Arc};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock, transcript::Mirror};
 use models::Catalog;
 use store::Store;
 
-use crate::{agent_files, config::Config, data_dir::DataDir};
+use crate::{agent_files, config::Config, data_dir::DataDir, output};
 
-pub(crate) async fn engine(
+pub(crate) async fn build_engine(
     config: &Config,
     data: &DataDir,
     store: Arc<dyn Store>,
@@ -38,11 +38,11 @@ pub(crate) async fn engine(
             ..EngineSettings::default()
         },
     });
-    engine.load_agents().await.context("cannot read the agents of the database")?;
-    agent_files::load(&engine, &data.agents(), |mistake| {
-        let text = format!("{mistake} The agent is left out; `concertino agents check` tells more.");
-        // Standard error may be a terminal that has gone.
-        writeln!(std::io::stderr(), "{text}").unwrap_or_default();
+    engine.load_agents().await.context("cannot read the agents in the database")?;
+    agent_files::load(&engine, &data.agents(), |problem| {
+        output::note(format_args!(
+            "{problem} This agent is not available. Run `concertino agents check` for details."
+        ));
     })
     .await?;
     Ok(engine)
