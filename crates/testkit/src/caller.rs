@@ -1,4 +1,4 @@
-//! Somebody who may call the server: the router and, perhaps, a token.
+//! Sends requests to the router in this process, with a token when authentication is on.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl Caller {
         self.token.as_deref()
     }
 
-    /// A new tab on this chat; it has seen nothing yet.
+    /// Opens a new tab on this chat. It has received nothing yet.
     pub fn chat(&self, id: &str) -> Chat {
         Chat::new(self.clone(), id)
     }

@@ -1,4 +1,4 @@
-//! A response body, read event by event.
+//! Reads the server-sent events of a response body, one at a time.
 
 use std::pin::Pin;
 
@@ -28,7 +28,7 @@ impl Frames {
         Self { bytes: Box::pin(bytes), waiting: String::new() }
     }
 
-    /// `None` at the end of the body, which must not cut an event in two.
+    /// Returns the next event; `None` at the end of the body. Fails when the body ends inside an event.
     pub async fn next(&mut self) -> Option<Frame> {
         loop {
             if let Some(end) = self.waiting.find("\n\n") {

@@ -1,8 +1,8 @@
-//! For tests only: the real router over a scripted model, SQLite in a temporary folder, a fixed clock and counted
-//! ids; and a client that does what the stock one does.
+//! For tests only: the real router over a scripted model, with SQLite in a temporary folder, a fixed clock and counted
+//! ids; and a client that behaves like the stock one.
 //!
-//! Every chunk a [`Turn`] reads is checked against the strict schema of the protocol and every stream against its
-//! grammar, so a test that only looks at the text still fails on a malformed stream.
+//! [`Turn`] checks every chunk against the strict schema of the protocol, and the order of chunks in every stream, so a
+//! test that only looks at the text still fails on a malformed stream.
 
 #![allow(
     clippy::unwrap_used,
@@ -39,7 +39,7 @@ pub use model_server::ModelServer;
 pub use played::Played;
 pub use turn::{Question, Turn};
 
-/// What a test of a surface needs of the crates below it.
+/// The crates that behaviour tests need, so that a test depends on `testkit` alone.
 pub use ::engine;
 pub use ::futures::{future::join_all, stream::iter as stream_of};
 pub use ::models;
@@ -51,3 +51,4 @@ pub use ::protocol;
 pub use ::server;
 pub use ::store;
 pub use ::tools as tool_kit;
+pub use test_support::{Rng, node};
