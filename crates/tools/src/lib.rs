@@ -24,6 +24,8 @@ pub mod typed;
 pub mod update_plan;
 
 #[cfg(test)]
+mod contributing_tests;
+#[cfg(test)]
 mod testing;
 
 pub use execute::{GRACE, Limits, Outcome, execute};
