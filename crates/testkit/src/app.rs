@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tools::{AnyTool, Group, Limits, Registry};
 
 use crate::{
-    Answer, Caller, Chat, CountingIds, FixedClock, Listening, Turn,
+    Caller, Chat, CountingIds, FixedClock, HttpResponse, LoopbackServer, Turn,
     faults::{Faults, FaultyStore},
 };
 
@@ -235,8 +235,8 @@ impl TestApp {
     }
 
     /// Starts the same server on a real loopback port.
-    pub async fn over_http(&self) -> Listening {
-        Listening::start(self.router.clone(), self.resources.clone(), self.caller.token()).await
+    pub async fn over_http(&self) -> LoopbackServer {
+        LoopbackServer::start(self.router.clone(), self.resources.clone(), self.caller.token()).await
     }
 
     pub fn chat(&self, id: &str) -> Chat {
@@ -247,7 +247,7 @@ impl TestApp {
         self.main.send(text).await
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> HttpResponse {
         self.caller.get(path).await
     }
 

@@ -8,7 +8,7 @@ use protocol::{MessageId, Part, Role, UiMessage};
 use serde_json::{Value, json};
 
 use crate::{
-    Answer, Caller, Turn,
+    Caller, HttpResponse, Turn,
     caller::{JSON, request},
 };
 
@@ -101,7 +101,7 @@ impl Chat {
     }
 
     /// Posts the last message unchanged: `sendMessage()` without an argument.
-    pub async fn go_on(&self) -> Turn {
+    pub async fn resend_last(&self) -> Turn {
         let last = self.messages().pop().unwrap();
         let body = self.body(json!({ "trigger": "submit-message", "messageId": last.id }), json!({}));
         Turn::of(self.clone(), self.open(&body).await, None, false)
@@ -123,11 +123,11 @@ impl Chat {
         }
     }
 
-    pub async fn stop(&self) -> Answer {
+    pub async fn stop(&self) -> HttpResponse {
         self.caller.request("POST", &self.path("stop"), &[], "").await
     }
 
-    pub async fn branch(&self, message: &str) -> Answer {
+    pub async fn branch(&self, message: &str) -> HttpResponse {
         self.caller.post_json(&self.path("branch"), &json!({ "messageId": message })).await
     }
 
@@ -173,7 +173,7 @@ impl Chat {
     }
 
     /// Posts this body and reads the whole response.
-    pub async fn post(&self, body: &Value) -> Answer {
+    pub async fn post(&self, body: &Value) -> HttpResponse {
         self.caller.post_raw(body.to_string(), &[JSON]).await
     }
 

@@ -139,7 +139,7 @@ impl Faults {
     }
 
     /// Removes all rules. Calls that are blocked at a hold stay blocked.
-    pub fn lift(&self) {
+    pub fn clear_rules(&self) {
         self.state.lock().rules.clear();
     }
 

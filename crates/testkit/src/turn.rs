@@ -9,16 +9,16 @@ use protocol::{
 use serde_json::{Value, json};
 
 use crate::{
-    Chat,
-    frames::{Frame, Frames},
-    grammar::Grammar,
-    lines, strict,
+    Chat, chunk_lines,
+    chunk_order::ChunkOrder,
+    chunk_schema,
+    sse_events::{SseEvent, SseEvents},
 };
 
 pub struct Turn {
     chat: Chat,
-    frames: Frames,
-    grammar: Grammar,
+    events: SseEvents,
+    order: ChunkOrder,
     /// A resumed stream sends the message from its beginning.
     resumed: bool,
     fold: Option<MessageFold>,
@@ -42,8 +42,8 @@ impl Turn {
         assert_eq!(status, 200, "not a stream: {headers:?}");
         Self {
             chat,
-            frames: Frames::of(response),
-            grammar: Grammar::default(),
+            events: SseEvents::of(response),
+            order: ChunkOrder::default(),
             resumed,
             fold: None,
             user: user.cloned(),
@@ -60,12 +60,12 @@ impl Turn {
     /// Returns the next chunk; `None` after a proper end of the stream. Any other end fails the test.
     pub async fn next_chunk(&mut self) -> Option<Chunk<'static>> {
         while !self.is_over {
-            match self.frames.next().await {
-                Some(Frame::Comment(comment)) => self.comments.push(comment),
-                Some(Frame::Chunk { seq, json }) => return Some(self.take(seq, json)),
-                Some(Frame::Done) => {
-                    assert!(self.grammar.is_complete(), "[DONE] without an end:\n{}", self.lines_so_far());
-                    assert_eq!(self.frames.next().await, None, "[DONE] is the last event");
+            match self.events.next().await {
+                Some(SseEvent::Comment(comment)) => self.comments.push(comment),
+                Some(SseEvent::Chunk { seq, json }) => return Some(self.take(seq, json)),
+                Some(SseEvent::Done) => {
+                    assert!(self.order.is_complete(), "[DONE] without an end:\n{}", self.lines_so_far());
+                    assert_eq!(self.events.next().await, None, "[DONE] is the last event");
                     self.is_over = true;
                 }
                 None => panic!("the body ends without [DONE]:\n{}", self.lines_so_far()),
@@ -75,7 +75,7 @@ impl Turn {
     }
 
     fn take(&mut self, seq: Option<u64>, json: Value) -> Chunk<'static> {
-        assert_eq!(strict::problem(&json), None, "{json}");
+        assert_eq!(chunk_schema::violation(&json), None, "{json}");
         if let Some(seq) = seq {
             assert!(
                 self.seqs.last().is_none_or(|last| *last < seq),
@@ -88,8 +88,8 @@ impl Turn {
         if let Chunk::Start { message_id, .. } = &chunk {
             self.start(message_id);
         }
-        if let Err(wrong) = self.grammar.take(&chunk) {
-            panic!("{wrong}, in:\n{}\n{}", self.lines_so_far(), lines::line(&chunk));
+        if let Err(wrong) = self.order.accept(&chunk) {
+            panic!("{wrong}, in:\n{}\n{}", self.lines_so_far(), chunk_lines::chunk_line(&chunk));
         }
         if let Some(fold) = &mut self.fold {
             fold.apply(&chunk).unwrap();
@@ -103,7 +103,7 @@ impl Turn {
         let shown = self.chat.message(id).filter(|_| !self.resumed);
         let calls = shown.iter().flat_map(UiMessage::tool_parts);
         let calls: Vec<_> = calls.map(|tool| (tool.call.to_string(), tool.state.is_settled())).collect();
-        self.grammar = Grammar::continuing(calls);
+        self.order = ChunkOrder::continuing(calls);
         self.fold = Some(match shown {
             Some(shown) => MessageFold::continuing(shown),
             None => MessageFold::new(MessageId::new(id)),
@@ -167,7 +167,7 @@ impl Turn {
             if place > 0 && self.starts_of_responses.contains(&place) {
                 out.push("---".to_owned());
             }
-            out.push(lines::line(chunk));
+            out.push(chunk_lines::chunk_line(chunk));
         }
         out.join("\n")
     }

@@ -5,7 +5,7 @@
 //! records for the test. The next step follows from the request alone: the first step whose calls do not all have a
 //! result yet. The same request gets the same answer.
 
-mod aside;
+mod engine_requests;
 mod reply;
 mod request;
 mod script;
@@ -174,7 +174,7 @@ async fn complete(State(records): State<Arc<Records>>, body: String) -> Response
         Err(wrong) => return refuse(400, &wrong.to_string()),
     };
     records.images.fetch_add(request::images(&json), Ordering::Relaxed);
-    let read = records.window.map_or(reply::READ, |_| aside::tokens(&json));
+    let read = records.window.map_or(reply::READ, |_| engine_requests::tokens(&json));
     if let Some(bodies) = &records.bodies {
         bodies.lock().push(body);
     }
@@ -184,7 +184,7 @@ async fn complete(State(records): State<Arc<Records>>, body: String) -> Response
         );
         return refuse(400, &said);
     }
-    if let Some(text) = aside::answer(&json) {
+    if let Some(text) = engine_requests::answer(&json) {
         return match *records.summaries.lock() {
             Summaries::Written => play(&[Act::Text { text }], read),
             Summaries::Failing => refuse(500, "no summaries today"),

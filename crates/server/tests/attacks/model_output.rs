@@ -23,7 +23,7 @@ use serde_json::json;
 use testkit::{
     Rng, TestApp,
     protocol::{ToolState, UiMessage},
-    tool_kit,
+    tools,
 };
 
 use mouth::{Mouth, PLAIN, Wire};
@@ -60,7 +60,7 @@ async fn a_model_that_says_anything_ends_neither_the_process_nor_a_chat_badly() 
     count_panics();
     let (mouth, wired) = (Mouth::new(), Mouth::new());
     let wire = Wire::start(&wired).await;
-    let limits = tool_kit::Limits { time: Duration::from_secs(5), ..tool_kit::Limits::default() };
+    let limits = tools::Limits { time: Duration::from_secs(5), ..tools::Limits::default() };
     let direct = TestApp::builder().tool_limits(limits).model(mouth.clone()).start().await;
     let remote = TestApp::builder().tool_limits(limits).catalog(wire.catalog()).start().await;
 

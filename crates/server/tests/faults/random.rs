@@ -89,7 +89,7 @@ async fn one(method: Option<Method>, per_mille: u32, seed: u64) -> (Tally, Count
         Some(method) => stage.faults.counts()[&method],
         None => stage.faults.total(),
     };
-    stage.faults.lift();
+    stage.faults.clear_rules();
     stage.is_in_order().await;
     (stage.person.tally, total)
 }

@@ -19,7 +19,7 @@ fn number(name: &str, usual: u64) -> u64 {
 }
 
 /// One thing that a bad client does; however it ends.
-async fn attack(server: &Listening, rng: &mut Rng, chat: &str) {
+async fn attack(server: &LoopbackServer, rng: &mut Rng, chat: &str) {
     let pause = milliseconds(rng.below(40));
     let whole = format!("{}{}", head(question(chat).len()), question(chat));
     let cut = rng.below(whole.len());
@@ -61,7 +61,7 @@ async fn attack(server: &Listening, rng: &mut Rng, chat: &str) {
         6 => drop(server.raw(&whole).await),
         _ => {
             let mut connection = server.raw(&whole[..cut]).await;
-            connection.say_no_more().await;
+            connection.close_write().await;
             in_time(async { while connection.try_read().await {} }).await;
         }
     }

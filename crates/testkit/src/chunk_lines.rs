@@ -3,7 +3,7 @@
 use protocol::{Chunk, ProviderMetadata};
 use serde_json::{Map, Value};
 
-pub fn line(chunk: &Chunk<'_>) -> String {
+pub fn chunk_line(chunk: &Chunk<'_>) -> String {
     match chunk {
         Chunk::Start { message_id, message_metadata } => {
             // The values are the same in every test, and one test checks them.
@@ -93,7 +93,7 @@ fn object(object: &Map<String, Value>) -> String {
 }
 
 /// Merges adjacent deltas of one segment or one tool input: where a delta was cut depends on timing only.
-pub fn merged(chunks: &[Chunk<'static>]) -> Vec<Chunk<'static>> {
+pub fn merge_deltas(chunks: &[Chunk<'static>]) -> Vec<Chunk<'static>> {
     let mut out: Vec<Chunk<'static>> = Vec::new();
     for chunk in chunks {
         match (out.last_mut(), chunk) {
@@ -113,6 +113,6 @@ pub fn merged(chunks: &[Chunk<'static>]) -> Vec<Chunk<'static>> {
     out
 }
 
-pub fn lines(chunks: &[Chunk<'static>]) -> String {
-    chunks.iter().map(line).collect::<Vec<_>>().join("\n")
+pub fn chunk_lines(chunks: &[Chunk<'static>]) -> String {
+    chunks.iter().map(chunk_line).collect::<Vec<_>>().join("\n")
 }

@@ -13,7 +13,7 @@ enum Call {
 }
 
 #[derive(Default)]
-pub struct Grammar {
+pub struct ChunkOrder {
     started: bool,
     ended: bool,
     in_step: bool,
@@ -23,7 +23,7 @@ pub struct Grammar {
     calls: HashMap<String, Call>,
 }
 
-impl Grammar {
+impl ChunkOrder {
     /// A stream that continues a message. The message has these tool calls; the flag says which have a result.
     pub fn continuing(calls: impl IntoIterator<Item = (String, bool)>) -> Self {
         let calls = calls
@@ -34,7 +34,7 @@ impl Grammar {
     }
 
     /// Accepts the next chunk of the stream, or returns what is wrong with it.
-    pub fn take(&mut self, chunk: &Chunk<'_>) -> Result<(), String> {
+    pub fn accept(&mut self, chunk: &Chunk<'_>) -> Result<(), String> {
         let ensure = |fine: bool, wrong: &str| if fine { Ok(()) } else { Err(wrong.to_owned()) };
         ensure(!self.ended, "something follows the end")?;
         if let Chunk::Start { .. } = chunk {

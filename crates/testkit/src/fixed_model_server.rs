@@ -6,14 +6,14 @@ use tokio::{
     task::JoinSet,
 };
 
-pub struct Played {
+pub struct FixedModelServer {
     pub base_url: String,
     _server: JoinSet<()>,
 }
 
-impl Played {
+impl FixedModelServer {
     /// Starts a server that answers every request with this body.
-    pub async fn once(content_type: &str, body: &str) -> Self {
+    pub async fn start(content_type: &str, body: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let answer = format!(

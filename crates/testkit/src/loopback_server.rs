@@ -12,14 +12,14 @@ use tokio::{
     task::JoinSet,
 };
 
-pub struct Listening {
+pub struct LoopbackServer {
     pub address: SocketAddr,
     token: Option<String>,
     end: Option<oneshot::Sender<()>>,
     server: JoinSet<()>,
 }
 
-impl Listening {
+impl LoopbackServer {
     pub(crate) async fn start(router: Router, resources: Resources, token: Option<&str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -127,7 +127,7 @@ impl Connection {
     }
 
     /// Closes the sending side. Responses can still be read.
-    pub async fn say_no_more(&mut self) {
+    pub async fn close_write(&mut self) {
         self.stream.shutdown().await.unwrap();
     }
 

@@ -5,13 +5,13 @@ use protocol::{ErrorCode, wire::rest::Problem};
 use serde_json::Value;
 
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct HttpResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: String,
 }
 
-impl Answer {
+impl HttpResponse {
     /// Reads a response to its end.
     pub async fn of(response: Response) -> Self {
         let (parts, body) = response.into_parts();

@@ -54,7 +54,7 @@ fn fields(kind: &str) -> Option<(Fields, Fields)> {
 }
 
 /// Returns why a strict client would refuse this chunk.
-pub fn problem(chunk: &Value) -> Option<String> {
+pub fn violation(chunk: &Value) -> Option<String> {
     let object = chunk.as_object()?;
     let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
     let Some((required, optional)) = fields(kind) else { return Some(format!("unknown type `{kind}`")) };
