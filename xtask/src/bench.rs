@@ -1,5 +1,5 @@
-//! The comparison with other servers, when the shared harness lies beside the repository. It builds and installs its own
-//! parts, in a copy under the target folder.
+//! Compares the release build with other servers, when the shared harness is beside the repository. The harness builds and
+//! installs its own parts, in a copy below the target folder.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,7 +17,7 @@ use crate::{
     steps::Steps,
 };
 
-/// The short comparison with our own bound: ratios only, for every machine.
+/// Runs a short comparison with our own bound. It checks ratios only, so it works on every machine.
 pub fn smoke(project: &Project) -> Result<()> {
     let mut steps = Steps::default();
     let outcome = steps.run("smoke", |notes| {
@@ -26,7 +26,7 @@ pub fn smoke(project: &Project) -> Result<()> {
     steps.conclude(outcome)
 }
 
-/// What is measured in turn with the release build, in the same run.
+/// What to measure beside the release build, in the same run.
 #[derive(Args)]
 pub struct Beside {
     /// Another build, as `old`: its release binary
@@ -63,7 +63,7 @@ pub fn run(project: &Project, beside: &Beside, arguments: &[String]) -> Result<(
     command::run(harness.args(arguments))
 }
 
-/// A build as the harness starts it, under a name. One that does not know the durability yet passes over it.
+/// The command with which the harness starts a build. A build that does not know the durability setting ignores it.
 fn server(name: &str, durability: &str, binary: &Path) -> String {
     format!(
         "{name}=env CONCERTINO_LISTEN=127.0.0.1:{{port}} CONCERTINO_DATA_DIR={{dir}} CONCERTINO_AUTH=off \

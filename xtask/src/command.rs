@@ -1,4 +1,4 @@
-//! Running other programs: always shown, never through a shell, and their failure is ours.
+//! Runs other programs: the command is always printed, no shell is involved, and a failure is an error.
 
 use std::{
     ffi::OsStr,
@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::project::Project;
 
-/// The cargo that started us, in the repository.
+/// The cargo that started this task, in the repository.
 pub fn cargo(project: &Project) -> Command {
     cargo_in(&project.root)
 }
@@ -23,7 +23,12 @@ pub fn cargo_in(root: &Path) -> Command {
     command
 }
 
-/// Runs to the end with our own input and output.
+/// Builds the debug binary that tests start.
+pub fn build_binary(project: &Project) -> Result<()> {
+    run(cargo(project).args(["build", "--workspace", "--bin", "concertino"]))
+}
+
+/// Runs a command to its end, with the terminal as its input and output.
 pub fn run(command: &mut Command) -> Result<()> {
     show(command);
     let status = command.status().with_context(|| format!("{} cannot be started", name_of(command)))?;
@@ -33,7 +38,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What a command writes to its output; its complaints are part of the error.
+/// Returns what a command prints. When it fails, its error output is part of the error.
 pub fn output_of(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output_bytes(command)?).into_owned())
 }
@@ -46,8 +51,8 @@ pub fn output_bytes(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Everything a command said, and whether it was content.
-pub struct Said {
+/// Everything a command printed, and whether it succeeded.
+pub struct CommandOutput {
     pub success: bool,
     pub lines: Vec<String>,
 }
@@ -59,8 +64,8 @@ pub enum Echo {
     Nothing,
 }
 
-/// Runs a command and keeps its lines, output before complaints.
-pub fn watch(command: &mut Command, echo: Echo) -> Result<Said> {
+/// Runs a command and collects its lines, those of the error output last.
+pub fn watch(command: &mut Command, echo: Echo) -> Result<CommandOutput> {
     show(command);
     let mut child = command
         .stdin(Stdio::null())
@@ -69,21 +74,21 @@ pub fn watch(command: &mut Command, echo: Echo) -> Result<Said> {
         .spawn()
         .with_context(|| format!("{} cannot be started", name_of(command)))?;
     let output = child.stdout.take().context("no output to read")?;
-    let complaints = child.stderr.take().context("no error output to read")?;
+    let errors = child.stderr.take().context("no error output to read")?;
     let lines = thread::scope(|scope| {
-        let complaints = scope.spawn(move || lines_of(complaints, echo));
+        let errors = scope.spawn(move || lines_of(errors, echo));
         let mut lines = lines_of(output, echo)?;
-        lines.extend(complaints.join().map_err(|_| anyhow!("the reader of the output failed"))??);
+        lines.extend(errors.join().map_err(|_| anyhow!("the reader of the output failed"))??);
         anyhow::Ok(lines)
     });
-    let status = child.wait().with_context(|| format!("{} cannot be waited for", name_of(command)))?;
-    Ok(Said { success: status.success(), lines: lines? })
+    let status = child.wait().with_context(|| format!("{} did not end properly", name_of(command)))?;
+    Ok(CommandOutput { success: status.success(), lines: lines? })
 }
 
 fn lines_of(stream: impl Read, echo: Echo) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for line in BufReader::new(stream).split(b'\n') {
-        let line = String::from_utf8_lossy(&line.context("output that cannot be read")?).into_owned();
+        let line = String::from_utf8_lossy(&line.context("the output cannot be read")?).into_owned();
         if echo == Echo::Everything {
             println!("{line}");
         }
@@ -92,8 +97,8 @@ fn lines_of(stream: impl Read, echo: Echo) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Whether a program is there and answers.
-pub fn answers(program: impl AsRef<OsStr>) -> bool {
+/// Whether a program is installed and runs.
+pub fn is_installed(program: impl AsRef<OsStr>) -> bool {
     let asked = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success())
 }

@@ -1,7 +1,7 @@
-//! The conformance suite of the chat surface, when the shared material lies beside the repository: the real client of
-//! two major releases against the debug binary, with a fake model in between.
+//! Runs the conformance suite of the chat routes, when the shared material is beside the repository: the real client of
+//! two major releases against the debug binary, with a fake model behind it.
 //!
-//! The suite's own runner starts the server and ends it; only its counts and its failures are shown.
+//! The suite's own runner starts and stops the server; only its counts and its failures are printed.
 
 use std::{
     fs,
@@ -13,14 +13,14 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    command::{self, Echo, Said, cargo},
+    command::{self, CommandOutput, Echo, build_binary},
     mirror::mirror,
     node::{self, Node},
     project::Project,
     steps::Notes,
 };
 
-/// How many cases there are; none is left out.
+/// The number of cases; all must pass.
 const LEAST_PASSED: u64 = 55;
 
 pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<()> {
@@ -39,8 +39,9 @@ pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<
     let said = run_suite(node, &copy, &binary, &data.0, &log)?;
     fs::write(copy.join("last-run.tap"), said.lines.join("\n"))?;
 
-    let count =
-        |word: &str| counted(&said, word).with_context(|| format!("the suite did not say how many {word}"));
+    let count = |word: &str| {
+        counted(&said, word).with_context(|| format!("the suite did not print the number of {word}"))
+    };
     let (passed, failed, skipped) = match (count("pass"), count("fail"), count("skipped")) {
         (Ok(passed), Ok(failed), Ok(skipped)) => (passed, failed, skipped),
         (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
@@ -54,7 +55,7 @@ pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<
     if !said.success || failed > 0 {
         show_failure(&log, &said);
         bail!(
-            "{failed} conformance cases failed; everything they said is in {}",
+            "{failed} conformance cases failed; their output is in {}",
             copy.join("last-run.tap").display()
         );
     }
@@ -65,7 +66,7 @@ pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<
 }
 
 fn build(project: &Project) -> Result<PathBuf> {
-    command::run(cargo(project).args(["build", "--workspace", "--bin", "concertino"]))?;
+    build_binary(project)?;
     let binary = project.target.join("debug/concertino");
     if !binary.is_file() {
         bail!("{} was not built", binary.display());
@@ -83,7 +84,7 @@ fn copy_of(suite: &Path, copy: &Path) -> Result<PathBuf> {
     Ok(copy.to_owned())
 }
 
-fn run_suite(node: &Node, copy: &Path, binary: &Path, data: &Path, log: &Path) -> Result<Said> {
+fn run_suite(node: &Node, copy: &Path, binary: &Path, data: &Path, log: &Path) -> Result<CommandOutput> {
     let port = free_port()?;
     let settings = [
         ("CONCERTINO_AUTH", "off".to_owned()),
@@ -96,7 +97,7 @@ fn run_suite(node: &Node, copy: &Path, binary: &Path, data: &Path, log: &Path) -
     ];
     let settings: Vec<String> =
         settings.iter().map(|(name, value)| format!("{name}={}", shell_word(value))).collect();
-    // `exec`: the runner ends the process it started, and that must be the server itself.
+    // `exec`, because the runner kills the process that it started, and that must be the server itself.
     let start = format!(
         "exec env {} OPENAI_BASE_URL=\"$UPSTREAM_BASE_URL\" {} serve > {} 2>&1",
         settings.join(" "),
@@ -120,13 +121,13 @@ fn run_suite(node: &Node, copy: &Path, binary: &Path, data: &Path, log: &Path) -
 }
 
 /// The summary of the test runner: `# pass 49`.
-fn counted(said: &Said, word: &str) -> Option<u64> {
+fn counted(said: &CommandOutput, word: &str) -> Option<u64> {
     let line = said.lines.iter().rev().find_map(|line| line.strip_prefix("# ")?.strip_prefix(word))?;
     line.trim().parse().ok()
 }
 
-/// The failed cases with what they said, or the end of it all when none is to blame.
-fn show_failure(log: &Path, said: &Said) {
+/// Prints the failed cases with their output, or the end of the output when no case failed.
+fn show_failure(log: &Path, said: &CommandOutput) {
     let mut failures = Vec::new();
     let mut inside = false;
     for line in &said.lines {
@@ -141,11 +142,8 @@ fn show_failure(log: &Path, said: &Said) {
     }
     let server = fs::read_to_string(log).unwrap_or_else(|error| format!("no log of the server: {error}"));
     let server: Vec<&str> = server.lines().collect();
-    println!("what the suite said:\n  {}", failures.join("\n  "));
-    println!(
-        "the end of what the server said:\n  {}",
-        server[server.len().saturating_sub(40)..].join("\n  ")
-    );
+    println!("output of the suite:\n  {}", failures.join("\n  "));
+    println!("end of the server's log:\n  {}", server[server.len().saturating_sub(40)..].join("\n  "));
 }
 
 fn free_port() -> Result<u16> {
@@ -156,7 +154,7 @@ fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A fresh data folder, gone when the suite is over.
+/// A new data folder, removed when the suite has finished.
 struct Data(PathBuf);
 
 impl Data {
@@ -170,7 +168,7 @@ impl Data {
 impl Drop for Data {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
-            eprintln!("warning: {} stays: {error}", self.0.display());
+            eprintln!("warning: {} cannot be removed: {error}", self.0.display());
         }
     }
 }
@@ -182,7 +180,7 @@ mod tests {
     #[test]
     fn the_summary_of_the_suite_is_read() {
         let lines = ["ok 1 - v7: plain", "# tests 51", "# pass 49", "# fail 1", "# skipped 1"];
-        let said = Said { success: false, lines: lines.map(str::to_owned).to_vec() };
+        let said = CommandOutput { success: false, lines: lines.map(str::to_owned).to_vec() };
         assert_eq!(
             [counted(&said, "pass"), counted(&said, "fail"), counted(&said, "skipped")],
             [Some(49), Some(1), Some(1)]

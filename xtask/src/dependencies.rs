@@ -1,5 +1,5 @@
-//! What the workspace depends on: every licence is one we accept, and every direct dependency is named in the sources
-//! of the crate that asks for it.
+//! Checks the dependencies of the workspace: every licence is accepted, and every direct dependency is named in the sources
+//! of the crate that declares it.
 
 use std::{fs, path::Path};
 
@@ -62,10 +62,12 @@ impl Rules {
 fn licence_problem(package: &Value, rules: &Rules) -> Option<String> {
     let name = format!("{} {}", text(&package["name"]), text(&package["version"]));
     match package["license"].as_str() {
-        None => Some(format!("{name}: says nothing about its licence")),
+        None => Some(format!("{name}: declares no licence")),
         Some(expression) => match licence::is_met(expression, &rules.licences) {
             Ok(true) => None,
-            Ok(false) => Some(format!("{name}: the licence `{expression}` is not among those we accept")),
+            Ok(false) => Some(format!(
+                "{name}: the licence `{expression}` is not accepted: see xtask/dependencies.toml"
+            )),
             Err(error) => Some(format!("{name}: {error:#}")),
         },
     }
@@ -87,7 +89,7 @@ fn unnamed_dependencies(package: &Value, rules: &Rules) -> Result<Vec<String>> {
         let called = dependency["rename"].as_str().unwrap_or(&known).replace('-', "_");
         let excused = rules.unnamed.contains(&(name.to_owned(), known.clone()));
         if !excused && !is_named(&sources, &called) {
-            problems.push(format!("`{name}` depends on `{known}` and never names it"));
+            problems.push(format!("`{name}` depends on `{known}` and never uses it: remove the dependency"));
         }
     }
     Ok(problems)
@@ -138,7 +140,7 @@ mod tests {
         let package = |licence| json!({"name": "x", "version": "1.0.0", "license": licence});
         assert_eq!(licence_problem(&package("MIT OR GPL-3.0"), &rules), None);
         assert!(licence_problem(&package("GPL-3.0"), &rules).unwrap().contains("x 1.0.0"));
-        assert!(licence_problem(&json!({"name": "x"}), &rules).unwrap().contains("says nothing"));
+        assert!(licence_problem(&json!({"name": "x"}), &rules).unwrap().contains("declares no licence"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Coverage-guided fuzzing of everything that reads by hand what a model, its server or a client wrote. The targets live
-//! in `fuzz/`, outside the workspace; new findings go to the target folder, the small corpus in `fuzz/corpus` is replayed
-//! by the ordinary tests of `models`, `tools`, `protocol` and `engine`. `FUZZ_SECONDS` says how long each target runs,
-//! `FUZZ_TARGETS` which ones, with commas between them.
+//! Coverage-guided fuzzing of every hand-written parser of input from models, model servers and clients. The targets are in
+//! `fuzz/`, outside the workspace. New findings go to the target folder; the ordinary tests of `models`, `tools`, `protocol`
+//! and `engine` replay the small corpus in `fuzz/corpus`. `FUZZ_SECONDS` sets how long each target runs, `FUZZ_TARGETS` which
+//! targets run, separated by commas.
 
 use std::{fs, process::Command};
 
@@ -12,11 +12,11 @@ use crate::{command, project::Project};
 const TARGETS: [&str; 8] =
     ["sse", "openai", "openai_responses", "anthropic", "gemini", "repair", "planted", "template"];
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
-/// What libFuzzer needs to see: counters on every edge, and the values that are compared.
+/// The instrumentation that libFuzzer needs: counters on every edge, and compared values.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares";
-/// Longer inputs find nothing that shorter ones do not.
+/// Longer inputs did not find more.
 const LONGEST_INPUT: &str = "-max_len=8192";
 
 pub fn run(project: &Project) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Licence expressions: whether one can be met with the licences we accept.
+//! Evaluates licence expressions: whether the accepted licences satisfy one.
 
 use anyhow::{Result, bail};
 

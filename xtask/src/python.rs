@@ -1,5 +1,5 @@
-//! Python packages that tests need, in a virtual environment below the target folder. Pinned, installed once, bounded in
-//! time; where the package index cannot be reached the tests that need them are skipped, loudly.
+//! Python packages that tests need, in a virtual environment below the target folder. They are pinned and installed once,
+//! within a time limit; without the package index the tests that need them are skipped with a note in the summary.
 
 use std::{
     fs,
@@ -13,10 +13,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::project::Project;
 
-/// The longest that getting the packages of one environment may take.
+/// The time limit for installing one environment.
 const LONGEST_INSTALL: Duration = Duration::from_secs(480);
 
-/// The `bin` folder of an environment with the packages of `tests/<name>/requirements.txt`.
+/// Returns the `bin` folder of an environment with the packages of `tests/<name>/requirements.txt`.
 pub fn environment(project: &Project, name: &str) -> Result<PathBuf> {
     let requirements = project.root.join("tests").join(name).join("requirements.txt");
     let wanted = fs::read(&requirements).with_context(|| format!("{} is missing", requirements.display()))?;
@@ -38,8 +38,8 @@ pub fn environment(project: &Project, name: &str) -> Result<PathBuf> {
     Ok(bin)
 }
 
-/// Whether environments can be made here.
-pub fn is_there() -> bool {
+/// Whether this machine can create environments.
+pub fn is_available() -> bool {
     let mut python = Command::new("python3");
     python.args(["-c", "import venv, ensurepip"]).stdout(Stdio::null()).stderr(Stdio::null());
     python.status().is_ok_and(|status| status.success())

@@ -1,12 +1,12 @@
-//! The tests of the workspace: with nextest where it is installed, else with cargo's own runner; doc tests when there
-//! are any. The report of the differential test is shown, because its mix of cases is part of its result.
+//! Runs the Rust tests: with nextest where it is installed, else with cargo's own runner. The report of the differential
+//! test is printed, because its mix of cases is part of its result.
 
 use std::{fs, path::Path, process::Command};
 
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    command::{self, Echo, Said, cargo},
+    command::{self, CommandOutput, Echo, cargo},
     node::Node,
     prepare,
     project::Project,
@@ -15,44 +15,60 @@ use crate::{
     tree::rust_files,
 };
 
-pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<()> {
+/// Runs the tests of these crates; of all when `packages` is empty.
+pub fn run(project: &Project, node: Option<&Node>, packages: &[&str], notes: &mut Notes) -> Result<()> {
     let report = project.target.join("tmp/fold-differential.txt");
     if report.exists() {
         fs::remove_file(&report)?;
     }
-    let with_nextest = command::answers("cargo-nextest");
     let mut tests = cargo(project);
-    if with_nextest {
-        tests.args(["nextest", "run", "--workspace"]);
+    if has_nextest() {
+        tests.args(["nextest", "run", "--no-tests=pass"]);
     } else {
-        tests.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
+        tests.args(["test", "--all-targets", "--no-fail-fast"]);
     }
+    if packages.is_empty() {
+        tests.arg("--workspace");
+    }
+    tests.args(packages.iter().flat_map(|name| ["--package", name]));
     if let Some(node) = node {
         tests.env("CONCERTINO_TEST_NODE", node.program());
     }
-    match python::environment(project, "litellm") {
-        Ok(bin) => drop(tests.env("CONCERTINO_TEST_LITELLM", bin.join("litellm"))),
-        Err(error) => notes.skip(&format!("the adapters against LiteLLM's proxy: {error:#}")),
+    let includes = |name: &str| packages.is_empty() || packages.contains(&name);
+    if includes("server") {
+        match python::environment(project, "litellm") {
+            Ok(bin) => drop(tests.env("CONCERTINO_TEST_LITELLM", bin.join("litellm"))),
+            Err(error) => notes.skip(&format!("the adapters against LiteLLM's proxy: {error:#}")),
+        }
     }
-    if !can_mount() {
+    if (includes("concertino") || includes("powerloss")) && !can_mount() {
         notes.skip("power losses: they need /dev/fuse, and root or fusermount3 of the package fuse3");
     }
     let outcome = run_counted(&mut tests, notes);
-    show_report(&report, notes)?;
-    outcome?;
-    if has_doc_tests(project)? {
-        run_counted(cargo(project).args(["test", "--workspace", "--doc"]), notes)?;
-    }
-    Ok(())
+    print_report(&report, notes)?;
+    outcome
 }
 
-/// Whether the tests of power losses can mount their file system; they skip themselves where they cannot.
+/// Runs the examples in doc comments, when there are any.
+pub fn doc_tests(project: &Project, notes: &mut Notes) -> Result<()> {
+    if !has_doc_tests(project)? {
+        println!("no doc comment has an example");
+        return Ok(());
+    }
+    run_counted(cargo(project).args(["test", "--workspace", "--doc"]), notes)
+}
+
+pub fn has_nextest() -> bool {
+    command::is_installed("cargo-nextest")
+}
+
+/// Whether the tests of power losses can mount their file system. Without it they skip themselves.
 fn can_mount() -> bool {
     let device = fs::OpenOptions::new().read(true).write(true).open("/dev/fuse");
-    device.is_ok() && (prepare::is_root() || command::answers("fusermount3"))
+    device.is_ok() && (prepare::is_root() || command::is_installed("fusermount3"))
 }
 
-/// Runs a test command; its tests count in the summary.
+/// Runs a test command and adds its tests to the summary.
 pub fn run_counted(tests: &mut Command, notes: &mut Notes) -> Result<()> {
     let said = command::watch(tests, Echo::Everything)?;
     let counted = count(&said, notes);
@@ -65,17 +81,17 @@ pub fn run_counted(tests: &mut Command, notes: &mut Notes) -> Result<()> {
     Ok(())
 }
 
-fn show_report(report: &Path, notes: &mut Notes) -> Result<()> {
+fn print_report(report: &Path, notes: &mut Notes) -> Result<()> {
     let Ok(text) = fs::read_to_string(report) else { return Ok(()) };
     match text.trim().strip_prefix("SKIPPED: ") {
         Some(reason) => notes.skip(reason),
-        None => println!("\nour fold against the real client's:\n{text}"),
+        None => println!("\nour fold compared with the real client's:\n{text}"),
     }
     Ok(())
 }
 
-/// Adds up what the runner said; `false` when it said nothing countable.
-fn count(said: &Said, notes: &mut Notes) -> bool {
+/// Adds up the numbers that the runner printed; `false` when it printed none.
+fn count(said: &CommandOutput, notes: &mut Notes) -> bool {
     let mut counted = false;
     for line in &said.lines {
         if let Some((passed, failed)) = nextest_summary(line).or_else(|| cargo_summary(line)) {

@@ -1,4 +1,4 @@
-//! The long versions of the tests: the same code, more cases.
+//! The long versions of the tests: the same code with more cases.
 
 use std::process::Command;
 
@@ -16,32 +16,32 @@ pub enum Name {
     Fold,
     /// The conformance suite, five times in a row
     Conformance,
-    /// 500 times kill -9 at any moment, under a mixed load: nothing that was seen is lost
+    /// 500 times kill -9 at random moments, under a mixed load: nothing that a client saw is lost
     Crash,
     /// 100 power losses under a mixed load, on a disk that drops unsynced writes: nothing that was acknowledged is lost
     Power,
-    /// Every store call failing once, at random and for long; upstreams that cut at every byte
+    /// Every store call failing once, at random and for long; model servers that cut at every byte
     Faults,
     /// A run dropped and resumed at every event, by our fold and by the real clients
     Resume,
-    /// Two hundred random trees of agents against a simple reference, two hundred stops and kills at any moment, the
-    /// heap of two hundred agents, two hundred chats written to folders and read back
+    /// 200 random trees of agents against a simple reference, 200 stops and kills at random moments, the heap of 200
+    /// agents, 200 chats exported and imported
     Agents,
     /// 10,000 messages beside 10, 10,000 sessions beside 100: the same cost
     Flat,
-    /// Slow readers, 10,000 idle sessions, 5,000 live streams, an answer of 20 MiB: what the server holds
+    /// Memory with slow readers, 10,000 idle sessions, 5,000 live streams, an answer of 20 MiB
     Memory,
-    /// Half an hour of chats that are made, used and deleted: memory and files stay what they were
+    /// Half an hour of chats that are created, used and deleted: memory and files do not grow
     Churn,
     /// 200 runs at once against a server that answers 429 to two thirds of its calls: all finish, in a fair order
     Scheduler,
-    /// Ten minutes of coverage-guided fuzzing for each decoder, the JSON repair and the messages a client brings along
+    /// Ten minutes of coverage-guided fuzzing for each decoder, the JSON repair and the messages of a client
     Fuzz,
-    /// Twenty minutes of a model that says anything at all, through the whole server with every agent and tool
+    /// Twenty minutes of hostile model output, through the whole server with every agent and tool
     Hostile,
-    /// A chat with a small model that really runs on this machine
+    /// A chat with a small model that runs on this machine
     LocalModel,
-    /// Half an hour of streaming in a browser: the heap stays what it was
+    /// Half an hour of streaming in a browser: the heap does not grow
     Web,
     /// Every test that is marked as too long for the everyday run
     Ignored,
@@ -54,7 +54,7 @@ pub fn run(project: &Project, name: Option<Name>) -> Result<()> {
     steps.conclude(outcome)
 }
 
-/// A test of the binary, of the release build, one case after the other.
+/// A test of the release binary, one case after the other.
 pub fn release_test(project: &Project, name: &str) -> Command {
     let mut tests = cargo(project);
     tests.args(["test", "--release", "--package", "concertino", "--test", name]);

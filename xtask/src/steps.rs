@@ -1,6 +1,6 @@
-//! The steps of a task: each with its name and time, stopped at the first failure, summed up at the end.
+//! Runs the steps of a task: prints each with its time, stops at the first failure, and prints a summary.
 //!
-//! The last line of a summary is always `N passed, M failed`, so that machines can read it.
+//! The last line of the summary is always `N passed, M failed`, so that programs can read it.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ pub struct Steps {
     notes: Notes,
 }
 
-/// What a step leaves for the summary.
+/// What a step adds to the summary.
 #[derive(Default)]
 pub struct Notes {
     pub passed: u64,
@@ -21,16 +21,16 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Something that could not be done here; said again at the end.
+    /// Notes something that cannot be run here. It is repeated in the summary.
     pub fn skip(&mut self, what: &str) {
-        self.say(format!("SKIPPED: {what}"));
+        self.add(format!("SKIPPED: {what}"));
     }
 
     pub fn warn(&mut self, what: &str) {
-        self.say(format!("warning: {what}"));
+        self.add(format!("warning: {what}"));
     }
 
-    fn say(&mut self, line: String) {
+    fn add(&mut self, line: String) {
         println!("{line}");
         self.lines.push(line);
     }
@@ -47,7 +47,7 @@ impl Steps {
         outcome.with_context(|| format!("step `{name}`"))
     }
 
-    /// Prints the summary and passes the outcome on.
+    /// Prints the summary and returns the outcome.
     pub fn conclude(self, outcome: Result<()>) -> Result<()> {
         println!("\n== summary");
         for line in &self.notes.lines {
@@ -60,7 +60,7 @@ impl Steps {
         }
         let total = self.done.iter().map(|(_, took)| *took).sum();
         println!("{:<14}{:>10}", "total", seconds(total));
-        // A step that fails without naming a test counts as one failure: the line never looks better than it is.
+        // A step that fails without naming a test counts as one failure, so the line never says 0 failed wrongly.
         let failed = self.notes.failed.max(u64::from(outcome.is_err()));
         println!("{} passed, {failed} failed", self.notes.passed);
         outcome

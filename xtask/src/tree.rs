@@ -1,7 +1,9 @@
-//! The shape of the tree: which crate may name which, how files are called, and that each says what it is for.
+//! Checks the shape of the tree: which crate may depend on which, which module may import which, how files are named,
+//! and that each file says what it is for.
 //!
-//! `concertino → server → engine → {models, tools, store} → protocol`; the three in the middle never see each other.
-//! `testkit` sees everything and is seen only by tests; `powerloss`, a file system, is seen only by tests too.
+//! `concertino → server → engine → {models, tools, store} → protocol`; the three in the middle do not depend on each
+//! other. `testkit` may depend on everything, `test-support` and `powerloss` on none of our crates; only tests use them.
+//! The layers of modules inside a crate are in `layers.rs`.
 
 use std::{
     fs,
@@ -11,10 +13,10 @@ use std::{
 use anyhow::{Context, Result, bail};
 use toml::{Table, Value};
 
-use crate::{project::Project, steps::Notes};
+use crate::{layers, project::Project, steps::Notes};
 
-/// Every crate, and the crates of ours that it may depend on.
-const EDGES: [(&str, &[&str]); 7] = [
+/// Every crate, and the crates of this workspace that it may depend on.
+const EDGES: [(&str, &[&str]); 9] = [
     ("protocol", &[]),
     ("store", &["protocol"]),
     ("models", &["protocol"]),
@@ -22,22 +24,28 @@ const EDGES: [(&str, &[&str]); 7] = [
     ("engine", &["models", "tools", "store", "protocol"]),
     ("server", &["engine", "protocol"]),
     ("concertino", &["server", "engine", "store", "models", "tools", "protocol"]),
+    ("test-support", &[]),
+    ("powerloss", &[]),
 ];
-const FOR_TESTS: [&str; 2] = ["testkit", "powerloss"];
-/// General names are how god files start.
+/// Crates that only tests may depend on.
+const FOR_TESTS: [&str; 3] = ["testkit", "test-support", "powerloss"];
+/// Depends on every crate, so no table limits it.
+const TESTKIT: &str = "testkit";
+/// Names that say nothing; files with such names collect everything.
 const FORBIDDEN_NAMES: [&str; 5] = ["core", "common", "utils", "types", "manager"];
 const LONG_FILE: usize = 500;
 
 pub fn check(project: &Project, notes: &mut Notes) -> Result<()> {
     let crates = project.root.join("crates");
     let mut problems = edge_problems(&manifests(&crates)?);
+    problems.extend(layers::problems(&project.root)?);
     for file in rust_files(&crates)?.into_iter().chain(rust_files(&project.root.join("xtask"))?) {
         let name = file.strip_prefix(&project.root).unwrap_or(&file).display().to_string();
         let text = fs::read_to_string(&file).with_context(|| format!("{name} cannot be read"))?;
         problems.extend(file_problems(&name, &text));
         let lines = text.lines().count();
         if lines > LONG_FILE {
-            notes.warn(&format!("{name} has {lines} lines: is there a second noun in it?"));
+            notes.warn(&format!("{name} has {lines} lines: can it be split?"));
         }
     }
     if !problems.is_empty() {
@@ -65,6 +73,16 @@ pub fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
+}
+
+/// The crates of the workspace with their folders, `xtask` last.
+pub fn crate_folders(root: &Path) -> Result<Vec<(String, String)>> {
+    let mut folders: Vec<(String, String)> = manifests(&root.join("crates"))?
+        .into_iter()
+        .map(|manifest| (manifest.name.clone(), format!("crates/{}", manifest.name)))
+        .collect();
+    folders.push(("xtask".to_owned(), "xtask".to_owned()));
+    Ok(folders)
 }
 
 struct Manifest {
@@ -116,12 +134,11 @@ fn edge_problems(manifests: &[Manifest]) -> Vec<String> {
     let is_ours = |name: &str| FOR_TESTS.contains(&name) || EDGES.iter().any(|(ours, _)| *ours == name);
     for manifest in manifests {
         let name = manifest.name.as_str();
-        if FOR_TESTS.contains(&name) {
+        if name == TESTKIT {
             continue;
         }
         let Some((_, allowed)) = EDGES.iter().find(|(ours, _)| *ours == name) else {
-            problems
-                .push(format!("crate `{name}` has no place in the tree: give it one in xtask/src/tree.rs"));
+            problems.push(format!("crate `{name}` is not in EDGES: add it in xtask/src/tree.rs"));
             continue;
         };
         for to in manifest.dependencies.iter().filter(|to| is_ours(to)) {
@@ -142,11 +159,11 @@ fn file_problems(name: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let forbidden = |part: &str| FORBIDDEN_NAMES.contains(&part.trim_end_matches(".rs"));
     if let Some(part) = name.split(['/', '\\']).find(|part| forbidden(part)) {
-        problems.push(format!("{name}: `{part}` says nothing; name the noun"));
+        problems.push(format!("{name}: `{part}` says nothing; name the file after what is in it"));
     }
     let in_src = name.split(['/', '\\']).any(|part| part == "src");
     if in_src && !text.starts_with("//!") {
-        problems.push(format!("{name}: does not open with `//!` and what it is for"));
+        problems.push(format!("{name}: does not begin with a `//!` comment that says what the file is for"));
     }
     problems
 }
@@ -161,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_edges_of_the_plan_are_fine() {
+    fn the_edges_of_the_table_are_fine() {
         let engine = "[package]\nname = \"engine\"\n[dependencies]\nstore.workspace = true\nserde = \"1\"\n\
                       [dev-dependencies]\ntestkit.workspace = true";
         let testkit = "[package]\nname = \"testkit\"\n[dependencies]\nserver = { path = \"../server\" }";
@@ -186,9 +203,16 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_outside_the_plan_is_noticed() {
+    fn a_crate_that_is_not_in_the_table_is_noticed() {
         let found = problems(&["[package]\nname = \"shared\""]);
-        assert!(found[0].contains("no place in the tree"), "{found:?}");
+        assert!(found[0].contains("is not in EDGES"), "{found:?}");
+    }
+
+    #[test]
+    fn support_for_tests_depends_on_no_crate_of_ours() {
+        let found =
+            problems(&["[package]\nname = \"test-support\"\n[dependencies]\nprotocol.workspace = true"]);
+        assert_eq!(found, ["`test-support` must not depend on `protocol`"]);
     }
 
     #[test]

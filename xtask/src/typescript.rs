@@ -1,5 +1,5 @@
-//! The types of the web interface, made from the protocol crate: JSON schemas of what the server sends, written as
-//! TypeScript. A type that changes in Rust changes here, or the check fails.
+//! Generates the types of the web interface from the protocol crate: JSON schemas of what the server sends, written as
+//! TypeScript. The check fails when the generated file is not up to date.
 
 use std::fmt::Write as _;
 
@@ -108,7 +108,7 @@ fn kind(schema: &Map<String, Value>) -> Result<String> {
                 names.iter().filter_map(Value::as_str).map(|name| named(name, schema)).collect();
             Ok(kinds?.join(" | "))
         }
-        Some(other) => bail!("a type that is no name: {other}"),
+        Some(other) => bail!("a schema type that is not a name: {other}"),
     }
 }
 

@@ -1,11 +1,11 @@
-//! The tests of the web interface: units in Node, and the real binary in a real browser.
+//! The tests of the web interface: unit tests in Node, and the real binary in a real browser.
 
 use std::{path::Path, process::Command};
 
 use anyhow::{Result, bail};
 
 use crate::{
-    command::{self, Echo, Said, cargo},
+    command::{self, CommandOutput, Echo, build_binary},
     node::Node,
     project::Project,
     steps::Notes,
@@ -34,7 +34,7 @@ fn with_browser(project: &Project, node: Option<&Node>, config: &str, notes: &mu
         notes.skip("the web interface in a browser: no Chromium");
         return Ok(());
     };
-    command::run(cargo(project).args(["build", "--workspace", "--bin", "concertino"]))?;
+    build_binary(project)?;
     let mut tests = node.command();
     tests
         .args(["node_modules/vitest/vitest.mjs", "run", "--config", config])
@@ -61,7 +61,7 @@ fn counted(tests: &mut Command, notes: &mut Notes) -> Result<()> {
 }
 
 /// `      Tests  1 failed | 58 passed (59)`
-fn summary(said: &Said) -> Option<(u64, u64)> {
+fn summary(said: &CommandOutput) -> Option<(u64, u64)> {
     let line = said.lines.iter().rev().find_map(|line| line.trim().strip_prefix("Tests "))?;
     let number = |word: &str| {
         let at = line.split(['|', '(']).find(|part| part.contains(word))?;
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_runner_says_how_many() {
-        let said = |line: &str| Said { success: true, lines: vec![line.to_owned()] };
+        let said = |line: &str| CommandOutput { success: true, lines: vec![line.to_owned()] };
         assert_eq!(summary(&said("      Tests  1 failed | 58 passed (59)")), Some((58, 1)));
         assert_eq!(summary(&said("      Tests  20 passed (20)")), Some((20, 0)));
         assert_eq!(summary(&said("nothing")), None);

@@ -7,9 +7,6 @@
 #[path = "scale/client.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod client;
-#[path = "crash/dice.rs"]
-#[allow(dead_code, reason = "this test needs a part of it")]
-mod dice;
 #[path = "crash/process.rs"]
 #[allow(dead_code, reason = "other tests need the rest of it")]
 mod process;
@@ -20,8 +17,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use testkit::Rng;
+
 use client::{Timed, number};
-use dice::Dice;
 use process::Process;
 use protocol::{ToolState, UiMessage};
 use rusqlite::{Connection, OpenFlags};
@@ -126,9 +124,9 @@ async fn attend(http: &Timed, chat: &str) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_in_the_middle_of_a_tree_finished_branches_are_kept_and_the_rest_goes_on() {
     let kills = number("AGENT_KILLS", 4);
-    let mut dice = Dice::new(5);
+    let mut rng = Rng::new(5);
     let upstream = Upstream::recording().await;
-    let mut process = Process::new(upstream.base_url(), &mut dice);
+    let mut process = Process::new(upstream.base_url(), &mut rng);
     // Every end here comes from outside, so no run is ended for it.
     process.set("CONCERTINO_MAX_CRASHES", "1000000");
     block_in_place(|| process.start());
@@ -139,8 +137,8 @@ async fn killed_in_the_middle_of_a_tree_finished_branches_are_kept_and_the_rest_
         let root = format!("go{trees}");
         let mut all = BTreeSet::new();
         names(&root, 3, 2, &mut all);
-        let asking = all.iter().filter(|_| dice.percent(15)).cloned().collect();
-        let text = script(&root, 3, 2, &asking, dice.between(0, 2));
+        let asking = all.iter().filter(|_| rng.percent(15)).cloned().collect();
+        let text = script(&root, 3, 2, &asking, rng.between(0, 2));
         let message = json!({ "id": "u", "role": "user", "parts": [{ "type": "text", "text": text }] });
         let http = Timed::new(&process.url());
         // The answer is not read: a run depends on no connection.
@@ -150,7 +148,7 @@ async fn killed_in_the_middle_of_a_tree_finished_branches_are_kept_and_the_rest_
         let mut left = 3;
         loop {
             assert!(began.elapsed() < PATIENCE, "{chat} does not come to its end");
-            sleep(Duration::from_millis(dice.between(5, 250))).await;
+            sleep(Duration::from_millis(rng.between(5, 250))).await;
             if left > 0 && killed < kills {
                 has_begun(&process, &root).await;
                 block_in_place(|| process.kill());

@@ -8,9 +8,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
 
-#[path = "crash/dice.rs"]
-#[allow(dead_code, reason = "this test needs a part of it")]
-mod dice;
 #[path = "churn/left.rs"]
 mod left;
 #[path = "scale/memory.rs"]
@@ -28,12 +25,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use dice::Dice;
 use memory::{mib, resident};
 use parking_lot::Mutex;
 use person::{Kind, Person};
 use process::Process;
-use testkit::upstream::Upstream;
+use testkit::{Rng, upstream::Upstream};
 use tokio::task::{JoinSet, block_in_place};
 
 /// Active at the same time.
@@ -71,14 +67,14 @@ fn between(samples: &[Sample], from: Duration, to: Duration) -> &[Sample] {
 async fn chats_that_are_deleted_leave_nothing_in_memory_and_on_disk() {
     let length = length();
     let upstream = Upstream::forgetful().await;
-    let mut dice = Dice::new(31);
-    let mut process = Process::new(upstream.base_url(), &mut dice);
+    let mut rng = Rng::new(31);
+    let mut process = Process::new(upstream.base_url(), &mut rng);
     block_in_place(|| process.start());
     let began = Instant::now();
     let done: Arc<Mutex<BTreeMap<Kind, usize>>> = Arc::default();
     let mut people = JoinSet::new();
     for number in 0..PEOPLE {
-        let mut person = Person::new(number, &process.url(), dice.another());
+        let mut person = Person::new(number, &process.url(), rng.fork());
         let done = Arc::clone(&done);
         people.spawn(async move {
             while began.elapsed() < length {

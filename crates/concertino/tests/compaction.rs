@@ -5,17 +5,14 @@
 #[path = "scale/client.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod client;
-#[path = "crash/dice.rs"]
-#[allow(dead_code, reason = "this test needs a part of it")]
-mod dice;
 #[path = "crash/process.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod process;
 
 use client::{Stream, Timed};
-use dice::Dice;
 use process::Process;
 use serde_json::{Value, json};
+use testkit::Rng;
 use testkit::upstream::{Act, Script, Summaries, Upstream};
 use tokio::task::block_in_place;
 
@@ -39,7 +36,7 @@ fn compaction(message: &Value) -> Option<&Value> {
 async fn a_server_killed_in_the_middle_of_a_compaction_finishes_it_after_the_restart() {
     let upstream = Upstream::counting(WINDOW).await;
     upstream.summaries(Summaries::Stalling);
-    let mut process = Process::new(upstream.base_url(), &mut Dice::new(11));
+    let mut process = Process::new(upstream.base_url(), &mut Rng::new(11));
     process.set("CONCERTINO_CONTEXT_WINDOW", &WINDOW.to_string());
     block_in_place(|| process.start());
     let http = Timed::new(&process.url());

@@ -12,8 +12,6 @@ mod audit;
 mod client;
 #[path = "crash/course.rs"]
 mod course;
-#[path = "crash/dice.rs"]
-mod dice;
 #[path = "crash/follow.rs"]
 mod follow;
 #[path = "crash/http.rs"]
@@ -36,12 +34,11 @@ use std::{sync::Arc, time::Duration};
 
 use audit::Audit;
 use client::Client;
-use dice::Dice;
 use load::Kind;
 use moment::wait_for_the_moment;
 use process::Process;
 use queue::Impatient;
-use testkit::upstream::Upstream;
+use testkit::{Rng, upstream::Upstream};
 use tokio::{
     task::{JoinSet, block_in_place},
     time::{sleep, timeout},
@@ -56,9 +53,9 @@ const ROUND: u64 = 10;
 async fn nothing_that_was_seen_is_lost_whenever_the_server_is_killed() {
     let kills = number("CRASH_KILLS", 15);
     let seed = number("CRASH_SEED", 1);
-    let mut dice = Dice::new(seed);
+    let mut rng = Rng::new(seed);
     let upstream = Upstream::start().await;
-    let mut process = Process::new(upstream.base_url(), &mut dice);
+    let mut process = Process::new(upstream.base_url(), &mut rng);
     // Every crash here is a kill from outside, so no run may be ended for it.
     process.set("CONCERTINO_MAX_CRASHES", "1000000");
     let world = Arc::new(World::new(process.url()));
@@ -67,21 +64,21 @@ async fn nothing_that_was_seen_is_lost_whenever_the_server_is_killed() {
     world.up.send_replace(true);
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
-        let client = Client::new(format!("c{number}"), Arc::clone(&world), dice.another());
+        let client = Client::new(format!("c{number}"), Arc::clone(&world), rng.fork());
         clients.spawn(client.run(number));
     }
-    clients.spawn(Impatient::new(Arc::clone(&world), dice.another()).run());
+    clients.spawn(Impatient::new(Arc::clone(&world), rng.fork()).run());
 
     let mut killed = 0;
     while killed < kills && !world.is_hopeless() {
-        wait_for_the_moment(&world, &mut dice).await;
+        wait_for_the_moment(&world, &mut rng).await;
         block_in_place(|| process.kill());
         world.up.send_replace(false);
         killed += 1;
         // Now and then the next process does not even get to listen.
-        while killed < kills && dice.percent(10) {
+        while killed < kills && rng.percent(10) {
             drop(process.launch());
-            sleep(Duration::from_millis(dice.between(0, 40))).await;
+            sleep(Duration::from_millis(rng.between(0, 40))).await;
             block_in_place(|| process.kill());
             killed += 1;
             world.count("killed while starting", 1);

@@ -9,17 +9,15 @@
 #[path = "scale/client.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod client;
-#[path = "crash/dice.rs"]
-#[allow(dead_code, reason = "this test needs a part of it")]
-mod dice;
 #[path = "crash/process.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod process;
 
 use std::time::{Duration, Instant};
 
+use testkit::Rng;
+
 use client::{Stream, Timed, median, number, user};
-use dice::Dice;
 use process::Process;
 use serde_json::{Value, json};
 use testkit::upstream::{Act, Upstream};
@@ -89,7 +87,7 @@ impl Quiet {
         // The system accepts for it; nobody reads.
         let model = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", model.local_addr().unwrap());
-        let mut process = Process::new(url, &mut Dice::new(9));
+        let mut process = Process::new(url, &mut Rng::new(9));
         block_in_place(|| process.start());
         let quiet = Self { http: Timed::new(&process.url()), _model: model, _process: process };
         for (chat, messages) in [("short", SHORT), ("long", long)] {
@@ -119,7 +117,7 @@ async fn a_long_session_costs_what_a_short_one_costs() {
     let (long, rounds) = (number("FLAT_MESSAGES", 2000), number("FLAT_ROUNDS", 15));
     let limit = if rounds > 50 { 1.5 } else { 4.0 };
     let upstream = Upstream::start().await;
-    let mut process = Process::new(upstream.base_url(), &mut Dice::new(7));
+    let mut process = Process::new(upstream.base_url(), &mut Rng::new(7));
     block_in_place(|| process.start());
     let http = Timed::new(&process.url());
     for (chat, messages) in [("short", SHORT), ("long", long)] {
@@ -184,10 +182,10 @@ async fn a_long_list_of_sessions_answers_like_a_short_one() {
     let (many, rounds) = (number("FLAT_SESSIONS", 400), number("FLAT_ROUNDS", 15));
     let limit = if rounds > 50 { 2.0 } else { 4.0 };
     let upstream = Upstream::start().await;
-    let mut dice = Dice::new(8);
+    let mut rng = Rng::new(8);
     let mut servers = Vec::new();
     for count in [FEW, many] {
-        let mut process = Process::new(upstream.base_url(), &mut dice);
+        let mut process = Process::new(upstream.base_url(), &mut rng);
         block_in_place(|| process.start());
         let mut makers = JoinSet::new();
         for maker in 0..MAKERS {

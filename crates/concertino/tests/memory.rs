@@ -9,9 +9,6 @@
 #[path = "scale/client.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod client;
-#[path = "crash/dice.rs"]
-#[allow(dead_code, reason = "this test needs a part of it")]
-mod dice;
 #[path = "scale/memory.rs"]
 mod memory;
 #[path = "crash/process.rs"]
@@ -20,8 +17,9 @@ mod process;
 
 use std::time::{Duration, Instant};
 
+use testkit::Rng;
+
 use client::{Stream, Timed, median, number, user};
-use dice::Dice;
 use memory::{Peak, mib, resident};
 use process::Process;
 use serde_json::{Value, json};
@@ -38,7 +36,7 @@ fn is_long() -> bool {
 
 async fn start(seed: u64) -> (Upstream, Process) {
     let upstream = Upstream::start().await;
-    let mut process = Process::new(upstream.base_url(), &mut Dice::new(seed));
+    let mut process = Process::new(upstream.base_url(), &mut Rng::new(seed));
     block_in_place(|| process.start());
     (upstream, process)
 }

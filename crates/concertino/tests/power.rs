@@ -20,8 +20,6 @@ mod bulk;
 mod client;
 #[path = "crash/course.rs"]
 mod course;
-#[path = "crash/dice.rs"]
-mod dice;
 #[path = "crash/follow.rs"]
 mod follow;
 #[path = "crash/http.rs"]
@@ -48,12 +46,11 @@ use acknowledged::{Acknowledged, database, integrity};
 use audit::Audit;
 use bulk::Bulk;
 use client::Client;
-use dice::Dice;
 use machine::Machine;
 use moment::wait_for_the_moment;
 use powerloss::Loss;
 use queue::Impatient;
-use testkit::upstream::Upstream;
+use testkit::{Rng, upstream::Upstream};
 use tokio::{
     task::{JoinSet, block_in_place},
     time::{Instant, sleep, timeout},
@@ -74,32 +71,32 @@ async fn no_boundary_event_that_a_client_received_is_lost_with_the_power() {
     }
     let losses = number("POWER_LOSSES", 4);
     let seed = number("POWER_SEED", 1);
-    let mut dice = Dice::new(seed ^ SALTS[0]);
+    let mut rng = Rng::new(seed ^ SALTS[0]);
     let upstream = Upstream::start().await;
-    let mut machine = Machine::new(upstream.base_url(), "power", &mut dice);
+    let mut machine = Machine::new(upstream.base_url(), "power", &mut rng);
     let world = Arc::new(World::new(machine.process.url()));
     let audit = Audit::new(Arc::clone(&world));
     let mut acknowledged = Acknowledged::default();
     block_in_place(|| machine.process.start());
     world.up.send_replace(true);
-    let mut clients = clients(&world, &mut dice);
+    let mut clients = clients(&world, &mut rng);
 
     let mut cut = 0;
     while cut < losses && !world.is_hopeless() {
-        match dice.percent(30) {
+        match rng.percent(30) {
             true => wait_for_a_checkpoint(&machine).await,
-            false => wait_for_the_moment(&world, &mut dice).await,
+            false => wait_for_the_moment(&world, &mut rng).await,
         }
         world.count("losses in a checkpoint", u64::from(machine.is_in_checkpoint()));
         let loss = LOSSES[usize::try_from(cut).unwrap() % LOSSES.len()];
-        block_in_place(|| machine.cut_power(loss, &mut dice));
+        block_in_place(|| machine.cut_power(loss, &mut rng));
         world.up.send_replace(false);
         cut += 1;
         // Now and then it happens again while the next process starts.
-        if cut < losses && dice.percent(15) {
+        if cut < losses && rng.percent(15) {
             drop(machine.process.launch());
-            sleep(Duration::from_millis(dice.between(0, 100))).await;
-            block_in_place(|| machine.cut_power(Loss::Scattered, &mut dice));
+            sleep(Duration::from_millis(rng.between(0, 100))).await;
+            block_in_place(|| machine.cut_power(Loss::Scattered, &mut rng));
             cut += 1;
             world.count("losses while starting", 1);
         }
@@ -134,20 +131,20 @@ async fn events_are_lost_with_the_power_when_only_the_end_of_the_process_is_cove
     }
     let rounds = number("POWER_PROOFS", 1);
     let seed = number("POWER_SEED", 1);
-    let mut dice = Dice::new(seed ^ SALTS[1]);
+    let mut rng = Rng::new(seed ^ SALTS[1]);
     let upstream = Upstream::start().await;
     let (mut lost, mut received) = (0, 0);
     for round in 0..rounds {
-        let mut machine = Machine::new(upstream.base_url(), "process", &mut dice);
+        let mut machine = Machine::new(upstream.base_url(), "process", &mut rng);
         let world = Arc::new(World::new(machine.process.url()));
         let mut acknowledged = Acknowledged::default();
         block_in_place(|| machine.process.start());
         world.up.send_replace(true);
-        let clients = clients(&world, &mut dice);
-        let enough = world.boundaries(dice.between(20, 60));
+        let clients = clients(&world, &mut rng);
+        let enough = world.boundaries(rng.between(20, 60));
         timeout(PATIENCE, enough).await.expect("clients take turns");
         let loss = LOSSES[usize::try_from(round).unwrap() % LOSSES.len()];
-        block_in_place(|| machine.cut_power(loss, &mut dice));
+        block_in_place(|| machine.cut_power(loss, &mut rng));
         drop(clients);
         acknowledged.gather(&world);
         let copy = block_in_place(|| machine.copy());
@@ -172,16 +169,16 @@ async fn the_token_that_the_first_start_announced_is_valid_after_a_power_loss() 
         return;
     }
     let seed = number("POWER_SEED", 1);
-    let mut dice = Dice::new(seed ^ SALTS[2]);
+    let mut rng = Rng::new(seed ^ SALTS[2]);
     let upstream = Upstream::start().await;
     for round in 0..6 {
-        let mut machine = Machine::new(upstream.base_url(), "power", &mut dice);
+        let mut machine = Machine::new(upstream.base_url(), "power", &mut rng);
         machine.process.set("CONCERTINO_AUTH", "token");
         let token = |machine: &Machine| std::fs::read_to_string(machine.copy().path().join("token"));
         block_in_place(|| machine.process.start());
         let announced = token(&machine).unwrap();
         let loss = LOSSES[round % LOSSES.len()];
-        block_in_place(|| machine.cut_power(loss, &mut dice));
+        block_in_place(|| machine.cut_power(loss, &mut rng));
         let kept = token(&machine).ok();
         assert_eq!(kept.as_deref(), Some(announced.as_str()), "seed {seed}, round {round}: {loss:?}");
         block_in_place(|| machine.process.start());
@@ -204,14 +201,14 @@ fn is_skipped() -> bool {
     true
 }
 
-fn clients(world: &Arc<World>, dice: &mut Dice) -> JoinSet<()> {
+fn clients(world: &Arc<World>, rng: &mut Rng) -> JoinSet<()> {
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
-        let client = Client::new(format!("c{number}"), Arc::clone(world), dice.another());
+        let client = Client::new(format!("c{number}"), Arc::clone(world), rng.fork());
         clients.spawn(client.run(number));
     }
     clients.spawn(Bulk::new(Arc::clone(world)).run());
-    clients.spawn(Impatient::new(Arc::clone(world), dice.another()).run());
+    clients.spawn(Impatient::new(Arc::clone(world), rng.fork()).run());
     clients
 }
 

@@ -8,9 +8,6 @@
 #[path = "scale/client.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod client;
-#[path = "crash/dice.rs"]
-#[allow(dead_code, reason = "this test needs a part of it")]
-mod dice;
 #[path = "crash/process.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod process;
@@ -21,11 +18,10 @@ use std::{
 };
 
 use client::{Timed, number};
-use dice::Dice;
 use process::Process;
 use serde_json::{Value, json};
 use testkit::{
-    Forwarder,
+    Forwarder, Rng,
     upstream::{Act, Script, Upstream},
 };
 use tokio::task::{JoinSet, block_in_place};
@@ -109,7 +105,7 @@ async fn the_server_keeps_up_with_a_proxy_that_only_forwards_bytes() {
     let turns = number("SMOKE_TURNS", 64);
     let upstream = Upstream::start().await;
     let bound = Forwarder::start(upstream.address()).await;
-    let mut process = Process::new(upstream.base_url(), &mut Dice::new(21));
+    let mut process = Process::new(upstream.base_url(), &mut Rng::new(21));
     block_in_place(|| process.start());
     let mut slow: Vec<Value> = Vec::new();
     for turn in [Turn::Text, Turn::Tool] {

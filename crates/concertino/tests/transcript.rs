@@ -2,9 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
 
-#[path = "crash/dice.rs"]
-#[allow(dead_code, reason = "this test needs a part of it")]
-mod dice;
 #[path = "crash/process.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod process;
@@ -14,7 +11,8 @@ use std::{
     process::{Command, Output},
 };
 
-use dice::Dice;
+use testkit::Rng;
+
 use process::Process;
 use serde_json::json;
 use testkit::upstream::{Act, Script, Upstream};
@@ -32,7 +30,7 @@ fn said(output: &Output) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_chat_is_exported_beside_its_running_server_and_imported_elsewhere() {
     let upstream = Upstream::start().await;
-    let mut process = Process::new(upstream.base_url(), &mut Dice::new(77));
+    let mut process = Process::new(upstream.base_url(), &mut Rng::new(77));
     block_in_place(|| process.start());
     let task = Script::new(vec![vec![Act::Text { text: "下面的代理说".to_owned() }]]).text();
     let delegate =

@@ -12,6 +12,7 @@ use models::{
 };
 use protocol::{FinishReason, ToolCall, ToolCallId, ToolSpec};
 use serde_json::{Value, json};
+use test_support::Rng;
 
 fn tool(name: &str, description: &str, input_schema: Value) -> ToolSpec {
     ToolSpec { name: name.into(), description: description.into(), input_schema }
@@ -428,14 +429,12 @@ fn no_mixture_of_words_makes_it_fail() {
         ， 。 , . ? ' / asia/ - 前 时间"
         .split_whitespace()
         .collect();
-    let mut state = 1_u64;
+    let mut rng = Rng::new(1);
     for _ in 0..600 {
         let mut text = String::new();
         for _ in 0..8 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let place = usize::try_from(state >> 33).unwrap() % words.len();
-            text += words[place];
-            text += if state & (1 << 20) == 0 { " " } else { "" };
+            text += *rng.pick(&words);
+            text += if rng.percent(50) { " " } else { "" };
         }
         let events = Talk::with(vec![], &text).events();
         assert!(matches!(events.last(), Some(ModelEvent::Finished(_))), "{text}");

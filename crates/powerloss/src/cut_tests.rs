@@ -2,6 +2,8 @@
 
 use std::{ffi::OsStr, path::Path};
 
+use test_support::Rng;
+
 use super::*;
 use crate::{DiskError, Entry, FolderSync};
 
@@ -9,15 +11,9 @@ fn never(_: u64) -> u64 {
     unreachable!("this kind of loss draws no random numbers")
 }
 
-/// Random numbers that are the same for the same seed (SplitMix64).
-fn seeded(mut state: u64) -> impl FnMut(u64) -> u64 {
-    move |below| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % below
-    }
+fn seeded(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut rng = Rng::new(seed);
+    move |bound| rng.below(bound)
 }
 
 fn create(disk: &mut Disk, name: &str) -> Ino {

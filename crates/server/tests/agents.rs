@@ -9,7 +9,6 @@ mod agents {
     pub mod definitions;
     pub mod delegation;
     pub mod demo;
-    pub mod dice;
     pub mod drill_down;
     pub mod gate;
     pub mod grants;

@@ -8,7 +8,7 @@ use testkit::{
     models::ModelMessage,
     protocol::{Chunk, ErrorCode, ToolState, WorkspaceId, wire::chat::Profile},
     says,
-    tools::{TestTool, ToolGate, gated},
+    test_tools::{TestTool, ToolGate, gated},
     waits,
 };
 

@@ -8,7 +8,7 @@ use testkit::{
     models::ModelMessage,
     protocol::{Chunk, ErrorCode},
     says,
-    tools::TestTool,
+    test_tools::TestTool,
 };
 
 fn long_text() -> String {

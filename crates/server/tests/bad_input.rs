@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::{
-    Answer, Gate, Reply, Scripted, TestApp, Turn, calls, fails,
+    Gate, HttpResponse, Reply, Scripted, TestApp, Turn, calls, fails,
     models::{ModelError, model::TimeLimit},
     protocol::{Chunk, ErrorCode, Part, TextState},
     says, waits,
@@ -32,11 +32,16 @@ async fn app() -> TestApp {
 }
 
 /// This body is refused with this code, on every surface form, and leaves no trace.
-async fn refuses(app: &TestApp, body: impl Into<String>, code: ErrorCode) -> Answer {
+async fn refuses(app: &TestApp, body: impl Into<String>, code: ErrorCode) -> HttpResponse {
     refuses_with(app, body.into(), &[JSON], code).await
 }
 
-async fn refuses_with(app: &TestApp, body: String, headers: &[(&str, &str)], code: ErrorCode) -> Answer {
+async fn refuses_with(
+    app: &TestApp,
+    body: String,
+    headers: &[(&str, &str)],
+    code: ErrorCode,
+) -> HttpResponse {
     let before = app.rows().await;
     let plain = app.caller.post_raw(body.clone(), headers).await;
     plain.assert_sentence(code);

@@ -181,7 +181,7 @@ async fn a_client_that_has_said_everything_still_hears_the_answer() {
     let app = TestApp::builder().replies([waits(&gate).then(says("Fine."))]).start().await;
     let server = app.over_http().await;
     let mut connection = server.raw(&question("a", "1.1", "")).await;
-    connection.say_no_more().await;
+    connection.close_write().await;
     connection.read_until("\"type\":\"start\"").await;
     gate.open();
     assert_is_a_whole_answer(&answers(&connection.read_all().await)[0]);

@@ -29,7 +29,7 @@ use testkit::{
     models::{AssistantContent, ModelMessage, ModelRequest, UserContent},
     protocol::{Chunk, ErrorCode, Part, Role, ToolState, UiMessage},
     reasons, says,
-    tools::{TestTool, ToolGate, endless, gated},
+    test_tools::{TestTool, ToolGate, endless, gated},
     waits,
 };
 

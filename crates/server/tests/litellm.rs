@@ -19,7 +19,7 @@ use testkit::protocol::{Part, UiMessage};
 use testkit::{
     TestApp,
     models::{Limits, Model, ModelSettings, RemoteModel, WireFormat},
-    tools::TestTool,
+    test_tools::TestTool,
     upstream::{Act, Script, Upstream},
 };
 

@@ -15,7 +15,7 @@ use std::{alloc::System, time::Duration};
 use cap::Cap;
 use endless::Endless;
 use serde_json::json;
-use testkit::{Listening, TestApp, protocol::WorkspaceId};
+use testkit::{LoopbackServer, TestApp, protocol::WorkspaceId};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpSocket, TcpStream},
@@ -41,7 +41,7 @@ fn mib(bytes: usize) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-async fn send(server: &Listening, chat: &str, bytes: usize) -> TcpStream {
+async fn send(server: &LoopbackServer, chat: &str, bytes: usize) -> TcpStream {
     let parts = json!([{ "type": "text", "text": format!("bytes: {bytes}") }]);
     let body = json!({ "id": chat, "messages": [{ "id": "u", "role": "user", "parts": parts }] }).to_string();
     let mut stream = TcpStream::connect(server.address).await.unwrap();

@@ -9,31 +9,31 @@
 mod calls;
 #[path = "stream_checklist/ends.rs"]
 mod ends;
-#[path = "stream_checklist/events.rs"]
-mod events;
 #[path = "stream_checklist/readers.rs"]
 mod readers;
 #[path = "stream_checklist/segments.rs"]
 mod segments;
 #[path = "stream_checklist/sequences.rs"]
 mod sequences;
+#[path = "stream_checklist/sse_events.rs"]
+mod sse_events;
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::{
-    Chat, Gate, Reply, Scripted, TestApp, Turn, call_in_pieces, calls, calls_many, fails,
-    frames::{Frame, Frames},
-    grammar::Grammar,
-    lines::{line, lines, merged},
+    Chat, Gate, Reply, Scripted, TestApp, Turn, call_in_pieces, calls, calls_many,
+    chunk_lines::{chunk_line, chunk_lines, merge_deltas},
+    chunk_order::ChunkOrder,
+    chunk_schema, fails,
     models::{
         Model, ModelError, ModelEvent, ModelRequest, ModelSettings, ModelStream, RemoteModel, WireFormat,
     },
     protocol::{Chunk, ErrorCode, FinishReason, Part, TextState, ToolState, UiMessage, Usage},
     raw_call, reasons, says, says_in_pieces,
     server::ServerSettings,
-    strict,
-    tools::{TestTool, ToolGate, endless},
+    sse_events::{SseEvent, SseEvents},
+    test_tools::{TestTool, ToolGate, endless},
     waits,
 };
 

@@ -10,8 +10,8 @@ use testkit::{
     models::{ModelMessage, ModelRequest, UserContent},
     protocol::{Chunk, FinishReason, ToolState},
     raw_call, says,
-    tool_kit::{Limits, ToolError},
-    tools::{TestTool, ToolGate, gated},
+    test_tools::{TestTool, ToolGate, gated},
+    tools::{Limits, ToolError},
 };
 
 /// The tool results in what the model was sent last.

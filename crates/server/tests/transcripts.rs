@@ -6,8 +6,6 @@
 #[path = "agents/cast.rs"]
 #[allow(dead_code, reason = "these tests need a part of it")]
 mod cast;
-#[path = "agents/dice.rs"]
-mod dice;
 
 mod transcripts {
     pub mod generated;

@@ -15,24 +15,24 @@ use tempfile::TempDir;
 use tools::{AnyTool, Group, Limits, Registry};
 
 use crate::{
-    Answer, Caller, Chat, CountingIds, FixedClock, Listening, Turn,
+    Caller, Chat, CountingIds, FixedClock, HttpResponse, LoopbackServer, Turn,
     faults::{Faults, FaultyStore},
 };
 
 /// The token of the default workspace when authentication is on.
 const TOKEN: &str = "token-of-the-default-workspace";
-/// How long the end of an old server may take; a run that a gate holds never ends by itself.
+/// How long the shutdown of an old server may take; a run that a gate holds never ends by itself.
 const GRACE: Duration = Duration::from_millis(300);
 
 pub struct TestApp {
-    /// The script; what the model was sent is in its `requests()`.
+    /// The scripted model; its `requests()` are what it was sent.
     pub model: Scripted,
     pub engine: Engine,
     pub store: Arc<SqliteStore>,
     pub clock: Arc<FixedClock>,
     /// The caller of the default workspace.
     pub caller: Caller,
-    /// A tab that is open from the start, on the chat `chat`.
+    /// A tab on the chat `chat`, open from the start.
     pub main: Chat,
     router: Router,
     resources: Resources,
@@ -70,14 +70,14 @@ impl Builder {
         self
     }
 
-    /// A model of the test's own in place of the script.
+    /// Uses this model instead of the script.
     #[must_use]
     pub fn model(mut self, model: impl Model + 'static) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// Several models, and which of them answers.
+    /// Uses this catalog of several models.
     #[must_use]
     pub fn catalog(mut self, catalog: Catalog) -> Self {
         self.catalog = Some(Arc::new(catalog));
@@ -127,7 +127,7 @@ impl Builder {
         self
     }
 
-    /// The server's store fails and waits as these say; the app's own `store` never does.
+    /// Injects faults into the server's store; the app's own `store` has none.
     #[must_use]
     pub fn faults(mut self, faults: &Faults) -> Self {
         self.setup.faults = Some(faults.clone());
@@ -141,7 +141,7 @@ impl Builder {
 }
 
 impl TestApp {
-    /// Authentication off, all tool groups, and these replies in turn.
+    /// Starts an app with authentication off, all tool groups, and these replies of the model in order.
     pub async fn scripted(replies: impl IntoIterator<Item = Reply>) -> Self {
         Self::builder().replies(replies).start().await
     }
@@ -165,7 +165,7 @@ impl TestApp {
         catalog: Option<Arc<Catalog>>,
         folder: TempDir,
     ) -> Self {
-        // Tests end processes, not the power: they need not wait for the disk.
+        // No test here cuts the power, so no write needs to be synced.
         let database = folder.path().join("concertino.db");
         let store = Arc::new(SqliteStore::open_with(&database, Durability::Process).unwrap());
         let mut tools = Registry::builtin(&Group::ALL).unwrap();
@@ -202,13 +202,13 @@ impl TestApp {
         Self { model: script, engine, store, clock, caller, main, router, resources, setup, folder }
     }
 
-    /// The process ends and another takes its data over. A run that is on must be held by a gate that stays shut:
-    /// its task cannot be killed from here, it only never goes on.
+    /// Ends the server and starts another on the same data. An active run must be held by a gate that stays shut: its
+    /// task cannot be killed from here, it just never continues.
     pub async fn restart(self, replies: impl IntoIterator<Item = Reply>) -> Self {
         self.restart_with(Scripted::new(replies), None).await
     }
 
-    /// The same, with a model of the test's own.
+    /// Restarts with this model instead of a script.
     pub async fn restart_with_model(self, model: impl Model + 'static) -> Self {
         self.restart_with(Scripted::new([]), Some(Arc::new(model))).await
     }
@@ -222,21 +222,21 @@ impl TestApp {
         app
     }
 
-    /// Somebody with a token of this workspace. Authentication must be on.
+    /// A caller with a token of this workspace. Authentication must be on.
     pub async fn caller_of(&self, workspace: &str) -> Caller {
         let token = format!("token-of-{workspace}");
         remember(&self.store, &token, WorkspaceId::new(workspace), &*self.clock).await;
         Caller::new(self.router.clone(), Some(&token))
     }
 
-    /// Somebody without a token.
+    /// A caller without a token.
     pub fn stranger(&self) -> Caller {
         Caller::new(self.router.clone(), None)
     }
 
-    /// The same server on a real loopback port.
-    pub async fn over_http(&self) -> Listening {
-        Listening::start(self.router.clone(), self.resources.clone(), self.caller.token()).await
+    /// Starts the same server on a real loopback port.
+    pub async fn over_http(&self) -> LoopbackServer {
+        LoopbackServer::start(self.router.clone(), self.resources.clone(), self.caller.token()).await
     }
 
     pub fn chat(&self, id: &str) -> Chat {
@@ -247,7 +247,7 @@ impl TestApp {
         self.main.send(text).await
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> HttpResponse {
         self.caller.get(path).await
     }
 
@@ -256,7 +256,7 @@ impl TestApp {
         self.store.session(&workspace, &SessionId::new(id)).await.unwrap().unwrap()
     }
 
-    /// Everything that was stored of a chat.
+    /// The stored log of a chat.
     pub async fn log(&self, id: &str) -> Vec<LogEntry> {
         let key = self.session(id).await.key;
         self.store.read_log(key, 0, usize::MAX).await.unwrap()
@@ -276,14 +276,14 @@ impl TestApp {
         folders.map(|folder| std::fs::read_dir(folder).unwrap().count()).sum()
     }
 
-    /// Nobody can write to the database until the guard is dropped; writers wait.
+    /// Locks the database for writing until the guard is dropped; writers wait.
     pub fn hold_writes(&self) -> HeldWrites {
         let connection = self.connect();
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         HeldWrites(connection)
     }
 
-    /// From now on every write of the log fails, until [`TestApp::mend_log`].
+    /// Makes every write of the log fail, until [`TestApp::mend_log`].
     pub fn break_log(&self) {
         self.connect().execute_batch("ALTER TABLE log RENAME TO log_out_of_reach").unwrap();
     }
@@ -292,7 +292,7 @@ impl TestApp {
         self.connect().execute_batch("ALTER TABLE log_out_of_reach RENAME TO log").unwrap();
     }
 
-    /// Changes the database behind the server's back, as damage would; gives how many rows.
+    /// Changes the database without the server, as damage would; returns the number of changed rows.
     pub fn tamper(&self, statement: &str) -> usize {
         self.connect().execute(statement, []).unwrap()
     }
@@ -303,7 +303,7 @@ impl TestApp {
         connection
     }
 
-    /// How many rows each table has: what is half stored shows here.
+    /// Counts the rows of each table, which shows what was stored only in part.
     pub async fn rows(&self) -> BTreeMap<String, i64> {
         let connection = self.connect();
         let count = move || {
@@ -326,7 +326,7 @@ impl TestApp {
     }
 }
 
-/// The one right to write, taken from outside.
+/// Holds the write lock of the database.
 pub struct HeldWrites(rusqlite::Connection);
 
 impl Drop for HeldWrites {

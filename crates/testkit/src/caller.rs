@@ -1,4 +1,4 @@
-//! Somebody who may call the server: the router and, perhaps, a token.
+//! Sends requests to the router in this process, with a token when authentication is on.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use axum::{
 use serde_json::Value;
 use tower::ServiceExt;
 
-use crate::{Answer, Chat};
+use crate::{Chat, HttpResponse};
 
 #[derive(Clone)]
 pub struct Caller {
@@ -28,7 +28,7 @@ impl Caller {
         self.token.as_deref()
     }
 
-    /// A new tab on this chat; it has seen nothing yet.
+    /// Opens a new tab on this chat. It has received nothing yet.
     pub fn chat(&self, id: &str) -> Chat {
         Chat::new(self.clone(), id)
     }
@@ -44,8 +44,8 @@ impl Caller {
         self.router.clone().oneshot(request).await.unwrap()
     }
 
-    pub async fn call(&self, request: Request<Body>) -> Answer {
-        Answer::of(self.open(request).await).await
+    pub async fn call(&self, request: Request<Body>) -> HttpResponse {
+        HttpResponse::of(self.open(request).await).await
     }
 
     /// Any request, with these headers.
@@ -55,32 +55,32 @@ impl Caller {
         path: &str,
         headers: &[(&str, &str)],
         body: impl Into<Body>,
-    ) -> Answer {
+    ) -> HttpResponse {
         self.call(request(method, path, headers, body)).await
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> HttpResponse {
         self.request("GET", path, &[], Body::empty()).await
     }
 
-    pub async fn delete(&self, path: &str) -> Answer {
+    pub async fn delete(&self, path: &str) -> HttpResponse {
         self.request("DELETE", path, &[], Body::empty()).await
     }
 
-    pub async fn post_json(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post_json(&self, path: &str, body: &Value) -> HttpResponse {
         self.request("POST", path, &[JSON], body.to_string()).await
     }
 
-    pub async fn patch_json(&self, path: &str, body: &Value) -> Answer {
+    pub async fn patch_json(&self, path: &str, body: &Value) -> HttpResponse {
         self.request("PATCH", path, &[JSON], body.to_string()).await
     }
 
-    pub async fn put_json(&self, path: &str, body: &Value) -> Answer {
+    pub async fn put_json(&self, path: &str, body: &Value) -> HttpResponse {
         self.request("PUT", path, &[JSON], body.to_string()).await
     }
 
     /// `POST /api/chat` with exactly this body and these headers.
-    pub async fn post_raw(&self, body: impl Into<Body>, headers: &[(&str, &str)]) -> Answer {
+    pub async fn post_raw(&self, body: impl Into<Body>, headers: &[(&str, &str)]) -> HttpResponse {
         self.request("POST", "/api/chat", headers, body).await
     }
 

@@ -1,4 +1,4 @@
-//! A tab with one chat open: what the stock client holds and sends.
+//! A browser tab with one chat open: it holds the messages that the stock client would, and sends its requests.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use protocol::{MessageId, Part, Role, UiMessage};
 use serde_json::{Value, json};
 
 use crate::{
-    Answer, Caller, Turn,
+    Caller, HttpResponse, Turn,
     caller::{JSON, request},
 };
 
@@ -30,25 +30,25 @@ impl Chat {
         Self { caller, id: id.to_owned(), client: Arc::default() }
     }
 
-    /// A new user message `u1`, `u2` … behind what this tab shows.
+    /// Sends a new user message with the id `u1`, `u2` … after the messages of this tab.
     pub async fn send(&self, text: &str) -> Turn {
         self.send_with(text, json!({})).await
     }
 
-    /// The same, with more fields in the body.
+    /// Sends a new user message, with more fields in the body.
     pub async fn send_with(&self, text: &str, fields: Value) -> Turn {
         let id = self.add_user(text);
         let body = self.body(json!({ "trigger": "submit-message" }), fields);
         Turn::of(self.clone(), self.open(&body).await, Some(&id), false)
     }
 
-    /// The body of a new user message, for a request of the test's own.
+    /// Adds a new user message and returns the body that would send it.
     pub fn body_of(&self, text: &str, fields: Value) -> Value {
         self.add_user(text);
         self.body(json!({ "trigger": "submit-message" }), fields)
     }
 
-    /// A new user message with files.
+    /// Sends a new user message with files.
     pub async fn send_files(&self, text: &str, files: Vec<Part>) -> Turn {
         let id = self.add_user(text);
         self.set_messages(|messages| {
@@ -62,7 +62,7 @@ impl Chat {
         Turn::of(self.clone(), self.open(&body).await, Some(&id), false)
     }
 
-    /// Puts the next user message behind what this tab shows, without sending it; gives its id.
+    /// Appends the next user message to this tab without sending it; returns its id.
     pub fn add_user(&self, text: &str) -> MessageId {
         let mut client = self.client.lock();
         client.sent += 1;
@@ -71,7 +71,7 @@ impl Chat {
         id
     }
 
-    /// The body the stock client would post now.
+    /// Returns the body that the stock client would post now.
     pub fn body(&self, own: Value, fields: Value) -> Value {
         let mut body = fields;
         body["id"] = json!(self.id);
@@ -82,14 +82,14 @@ impl Chat {
         body
     }
 
-    /// Answers the last question anew; the old answer leaves this tab.
+    /// Generates the last answer again; the old one is removed from this tab.
     pub async fn regenerate(&self) -> Turn {
         self.client.lock().messages.pop_if(|last| last.role == Role::Assistant);
         let body = self.body(json!({ "trigger": "regenerate-message" }), json!({}));
         Turn::of(self.clone(), self.open(&body).await, None, false)
     }
 
-    /// Changes a user message; what follows it leaves this tab.
+    /// Edits a user message; the messages after it are removed from this tab.
     pub async fn edit(&self, id: &str, text: &str) -> Turn {
         self.set_messages(|messages| {
             let place = messages.iter().position(|message| message.id.as_str() == id).unwrap();
@@ -100,14 +100,14 @@ impl Chat {
         Turn::of(self.clone(), self.open(&body).await, None, false)
     }
 
-    /// Hands the last message back as it is: `sendMessage()` without an argument.
-    pub async fn go_on(&self) -> Turn {
+    /// Posts the last message unchanged: `sendMessage()` without an argument.
+    pub async fn resend_last(&self) -> Turn {
         let last = self.messages().pop().unwrap();
         let body = self.body(json!({ "trigger": "submit-message", "messageId": last.id }), json!({}));
         Turn::of(self.clone(), self.open(&body).await, None, false)
     }
 
-    /// Follows the run that is on; `None` when there is none.
+    /// Subscribes to the active run; `None` when there is none.
     pub async fn resume(&self) -> Option<Turn> {
         let response = self.caller.open(request("GET", &self.path("stream"), &[], "")).await;
         match response.status().as_u16() {
@@ -116,22 +116,22 @@ impl Chat {
         }
     }
 
-    /// Follows the run that is on to its pause or end; returns at once when there is none.
+    /// Waits for the pause or end of the active run; returns at once when there is none.
     pub async fn settled(&self) {
         if let Some(mut turn) = self.resume().await {
             turn.end().await;
         }
     }
 
-    pub async fn stop(&self) -> Answer {
+    pub async fn stop(&self) -> HttpResponse {
         self.caller.request("POST", &self.path("stop"), &[], "").await
     }
 
-    pub async fn branch(&self, message: &str) -> Answer {
+    pub async fn branch(&self, message: &str) -> HttpResponse {
         self.caller.post_json(&self.path("branch"), &json!({ "messageId": message })).await
     }
 
-    /// What the server keeps.
+    /// Reads all stored messages of the chat.
     pub async fn history(&self) -> Vec<UiMessage> {
         let mut all: Vec<UiMessage> = Vec::new();
         let mut page = Some(format!("{}?limit=1000", self.path("messages")));
@@ -150,13 +150,13 @@ impl Chat {
         self.caller.get(&format!("/api/sessions/{}", self.id)).await.json()
     }
 
-    /// Loads the page again: this tab shows what the server keeps.
+    /// Loads the page again: this tab then holds the stored messages.
     pub async fn reload(&self) {
         let history = self.history().await;
         self.client.lock().messages = history;
     }
 
-    /// The stream and the history never disagree.
+    /// Checks that the stream and the stored history have the same messages.
     pub async fn assert_history_is_what_the_tab_shows(&self) {
         let shown: Vec<Value> = self.messages().iter().map(|message| json!(message)).collect();
         let kept: Vec<Value> = self.history().await.iter().map(|message| json!(message)).collect();
@@ -167,13 +167,13 @@ impl Chat {
         self.caller.open(request("POST", "/api/chat", &[JSON], body.to_string())).await
     }
 
-    /// Posts exactly this body and reads the stream that comes of it.
+    /// Posts exactly this body and reads the stream of the response.
     pub async fn open_turn(&self, body: &Value) -> Turn {
         Turn::of(self.clone(), self.open(body).await, None, false)
     }
 
-    /// Posts and takes the answer whole.
-    pub async fn post(&self, body: &Value) -> Answer {
+    /// Posts this body and reads the whole response.
+    pub async fn post(&self, body: &Value) -> HttpResponse {
         self.caller.post_raw(body.to_string(), &[JSON]).await
     }
 
@@ -189,7 +189,7 @@ impl Chat {
         change(&mut self.client.lock().messages);
     }
 
-    /// The message with this id as the tab shows it.
+    /// The message with this id in this tab.
     pub fn message(&self, id: &str) -> Option<UiMessage> {
         self.client.lock().messages.iter().find(|message| message.id.as_str() == id).cloned()
     }

@@ -1,9 +1,8 @@
-//! Faults on demand: which calls of a store fail or wait, and how many did.
+//! Injected faults: which calls of a store fail or wait, and how many did.
 //!
-//! A test keeps a clone of [`Faults`]; the [`FaultyStore`] asks it before every call. Calls are counted over all
-//! methods and for each of them, so that a suite can show that it did something.
+//! A test keeps a clone of [`Faults`]; the [`FaultyStore`] checks it before every call. Calls are counted per method, so
+//! that a suite can show that it exercised them.
 
-mod chance;
 mod method;
 mod store;
 
@@ -11,19 +10,19 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use ::store::StoreError;
 use parking_lot::Mutex;
+use test_support::Rng;
 use tokio::sync::watch;
 
-pub use chance::Chance;
 pub use method::Method;
 pub use store::FaultyStore;
 
-/// Which calls a rule is about. Numbers begin with 0 at the moment the rule is laid down.
+/// Which calls a rule applies to. Calls are counted from 0 when the rule is added.
 #[derive(Clone, Debug)]
 pub enum When {
     /// The calls `first .. first + count`.
     Calls { first: u64, count: u64 },
     /// Each call with this probability, from a seed.
-    Sometimes { per_mille: u32, chance: Chance },
+    Sometimes { per_mille: u32, rng: Rng },
     /// Every call until the rules are lifted.
     Always,
 }
@@ -35,7 +34,7 @@ impl When {
     }
 
     pub fn sometimes(per_mille: u32, seed: u64) -> Self {
-        Self::Sometimes { per_mille, chance: Chance::new(seed) }
+        Self::Sometimes { per_mille, rng: Rng::new(seed) }
     }
 }
 
@@ -44,13 +43,13 @@ impl When {
 pub enum Effect {
     /// `StoreError::Unavailable`; nothing is done.
     Fail,
-    /// The call is carried out, but the caller hears `StoreError::Unavailable`.
+    /// The call is executed, but returns `StoreError::Unavailable`.
     FailLate,
-    /// The call waits until the hold is released, then it is carried out.
+    /// The call waits until the hold is released, then it is executed.
     Block(Hold),
 }
 
-/// Where calls wait for the test. Once released, it holds nobody any more.
+/// Blocks calls until the test releases it. Once released, it blocks no call any more.
 #[derive(Clone, Debug)]
 pub struct Hold {
     released: Arc<watch::Sender<bool>>,
@@ -72,7 +71,7 @@ impl Hold {
         self.released.send_replace(true);
     }
 
-    /// Waits until a call has come here.
+    /// Waits until a call is blocked here.
     pub async fn reached(&self) {
         self.arrived.subscribe().wait_for(|arrived| *arrived > 0).await.unwrap();
     }
@@ -83,7 +82,7 @@ impl Hold {
     }
 }
 
-/// How often a method was called and what became of the calls.
+/// How often a method was called, and how many of the calls failed or were blocked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub calls: u64,
@@ -116,7 +115,7 @@ struct Rule {
     method: Option<Method>,
     when: When,
     effect: Effect,
-    /// Calls the rule has looked at.
+    /// Calls that the rule has counted.
     seen: u64,
 }
 
@@ -125,22 +124,22 @@ impl Faults {
         Self::default()
     }
 
-    /// From now on these calls, of whatever method, have this effect.
+    /// Adds a rule for calls of any method.
     pub fn on_any(&self, when: When, effect: Effect) {
-        self.lay(None, when, effect);
+        self.add_rule(None, when, effect);
     }
 
-    /// From now on these calls of one method have this effect.
+    /// Adds a rule for calls of one method.
     pub fn on(&self, method: Method, when: When, effect: Effect) {
-        self.lay(Some(method), when, effect);
+        self.add_rule(Some(method), when, effect);
     }
 
-    fn lay(&self, method: Option<Method>, when: When, effect: Effect) {
+    fn add_rule(&self, method: Option<Method>, when: When, effect: Effect) {
         self.state.lock().rules.push(Rule { method, when, effect, seen: 0 });
     }
 
-    /// The store works again. What waits at a hold still waits.
-    pub fn lift(&self) {
+    /// Removes all rules. Calls that are blocked at a hold stay blocked.
+    pub fn clear_rules(&self) {
         self.state.lock().rules.clear();
     }
 
@@ -156,20 +155,20 @@ impl Faults {
         total
     }
 
-    /// Asked before each call; an error is the call's own.
-    async fn before(&self, method: Method) -> Result<Answer, StoreError> {
+    /// Runs before each call; an error is returned to the caller instead of calling the store.
+    async fn before(&self, method: Method) -> Result<Delivery, StoreError> {
         match self.decide(method) {
-            None => Ok(Answer::Told),
+            None => Ok(Delivery::Delivered),
             Some(Effect::Fail) => Err(fault(method)),
-            Some(Effect::FailLate) => Ok(Answer::Lost),
+            Some(Effect::FailLate) => Ok(Delivery::Lost),
             Some(Effect::Block(hold)) => {
                 hold.pass().await;
-                Ok(Answer::Told)
+                Ok(Delivery::Delivered)
             }
         }
     }
 
-    /// The first rule that speaks for the call wins; all rules count it.
+    /// The first rule that applies wins; every rule counts the call.
     fn decide(&self, method: Method) -> Option<Effect> {
         let mut state = self.state.lock();
         let mut effect = None;
@@ -178,7 +177,7 @@ impl Faults {
             rule.seen += 1;
             let applies = match &mut rule.when {
                 When::Calls { first, count } => number >= *first && number - *first < *count,
-                When::Sometimes { per_mille, chance } => chance.below(1000) < u64::from(*per_mille),
+                When::Sometimes { per_mille, rng } => rng.below(1000) < *per_mille,
                 When::Always => true,
             };
             if applies && effect.is_none() {
@@ -196,9 +195,9 @@ impl Faults {
     }
 }
 
-/// Whether the caller hears what came of the call.
-enum Answer {
-    Told,
+/// Whether the caller receives the result of the call.
+enum Delivery {
+    Delivered,
     Lost,
 }
 

@@ -1,8 +1,8 @@
-//! For tests only: the real router over a scripted model, SQLite in a temporary folder, a fixed clock and counted
-//! ids; and a client that does what the stock one does.
+//! For tests only: the real router over a scripted model, with SQLite in a temporary folder, a fixed clock and counted
+//! ids; and a client that behaves like the stock one.
 //!
-//! Every chunk a [`Turn`] reads is checked against the strict schema of the protocol and every stream against its
-//! grammar, so a test that only looks at the text still fails on a malformed stream.
+//! [`Turn`] checks every chunk against the strict schema of the protocol, and the order of chunks in every stream, so a
+//! test that only looks at the text still fails on a malformed stream.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,36 +10,36 @@
     reason = "what breaks here must fail the test that uses it"
 )]
 
-mod answer;
 mod app;
 mod caller;
 mod chat;
+pub mod chunk_lines;
+pub mod chunk_order;
+pub mod chunk_schema;
+mod clock_and_ids;
 pub mod faults;
-pub mod fixed;
-mod forward;
-pub mod frames;
-pub mod grammar;
-pub mod lines;
-mod listening;
+mod fixed_model_server;
+mod forwarder;
+mod http_response;
+mod loopback_server;
 pub mod model_server;
-mod played;
-pub mod strict;
-pub mod tools;
+pub mod sse_events;
+pub mod test_tools;
 mod turn;
 pub mod upstream;
 
-pub use answer::{Answer, assert_is_sentence};
 pub use app::{Builder, HeldWrites, TestApp};
 pub use caller::Caller;
 pub use chat::{Chat, user};
-pub use fixed::{CountingIds, FixedClock};
-pub use forward::Forwarder;
-pub use listening::{Connection, Listening};
+pub use clock_and_ids::{CountingIds, FixedClock};
+pub use fixed_model_server::FixedModelServer;
+pub use forwarder::Forwarder;
+pub use http_response::{HttpResponse, assert_is_sentence};
+pub use loopback_server::{Connection, LoopbackServer};
 pub use model_server::ModelServer;
-pub use played::Played;
 pub use turn::{Question, Turn};
 
-/// What a test of a surface needs of the crates below it.
+/// The crates that behaviour tests need, so that a test depends on `testkit` alone.
 pub use ::engine;
 pub use ::futures::{future::join_all, stream::iter as stream_of};
 pub use ::models;
@@ -50,4 +50,5 @@ pub use ::models::scripted::{
 pub use ::protocol;
 pub use ::server;
 pub use ::store;
-pub use ::tools as tool_kit;
+pub use ::tools;
+pub use test_support::{Rng, node};

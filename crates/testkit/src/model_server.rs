@@ -1,14 +1,14 @@
-//! A model server over real HTTP that does what the name of the model says: for tests of choosing, falling back,
-//! waiting and hanging up.
+//! A model server over real HTTP. The name of the requested model decides what it does: for tests of model choice,
+//! fallback, timeouts and closed connections.
 //!
 //! | model | what it does |
 //! |---|---|
-//! | `stall` | says one word, then nothing, until the client hangs up |
+//! | `stall` | sends one word, then nothing until the client closes the connection |
 //! | `key` | 401 |
 //! | `down` | 503 |
-//! | `nowhere` | 404, as for a model nobody knows |
+//! | `nowhere` | 404, as for an unknown model |
 //! | `busy` | 429 to two of every three calls, in no regular order |
-//! | any other | says "this is" and its name |
+//! | any other | sends "this is" and its name |
 
 use std::{
     net::SocketAddr,
@@ -31,18 +31,19 @@ use futures::{Stream, StreamExt, stream};
 use models::{Catalog, CatalogSettings, demo, registry::Registry};
 use serde_json::{Value, json};
 use server::{Limits, Resources};
+use test_support::Rng;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 pub struct ModelServer {
     address: SocketAddr,
-    book: Arc<Book>,
+    counters: Arc<Counters>,
     _server: JoinSet<()>,
 }
 
-struct Book {
+struct Counters {
     calls: AtomicUsize,
     refused: AtomicUsize,
-    /// When a client last hung up on an unfinished answer.
+    /// When a client last closed the connection of an unfinished response.
     hung_up: watch::Sender<Option<Instant>>,
 }
 
@@ -50,7 +51,7 @@ impl ModelServer {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let book = Arc::new(Book {
+        let counters = Arc::new(Counters {
             calls: AtomicUsize::new(0),
             refused: AtomicUsize::new(0),
             hung_up: watch::Sender::new(None),
@@ -61,12 +62,12 @@ impl ModelServer {
                 "/v1/models",
                 get(|| async { Json(json!({ "data": [{ "id": "first" }, { "id": "second" }] })) }),
             )
-            .with_state(Arc::clone(&book));
+            .with_state(Arc::clone(&counters));
         let mut server = JoinSet::new();
         server.spawn(async move {
             server::serve(listener, router, Resources::new(Limits::default()), std::future::pending()).await
         });
-        Self { address, book, _server: server }
+        Self { address, counters, _server: server }
     }
 
     pub fn base_url(&self) -> String {
@@ -74,17 +75,17 @@ impl ModelServer {
     }
 
     pub fn calls(&self) -> usize {
-        self.book.calls.load(Ordering::Relaxed)
+        self.counters.calls.load(Ordering::Relaxed)
     }
 
     /// How many calls got a 429.
     pub fn refused(&self) -> usize {
-        self.book.refused.load(Ordering::Relaxed)
+        self.counters.refused.load(Ordering::Relaxed)
     }
 
-    /// Resolves when a client has hung up on an unfinished answer after this moment; tells when that was.
+    /// Waits until a client has closed the connection of an unfinished response after this moment; returns when.
     pub async fn hung_up(&self, after: Instant) -> Instant {
-        let mut hung_up = self.book.hung_up.subscribe();
+        let mut hung_up = self.counters.hung_up.subscribe();
         hung_up.wait_for(|at| at.is_some_and(|at| at > after)).await.unwrap().unwrap()
     }
 
@@ -94,10 +95,10 @@ impl ModelServer {
     }
 }
 
-/// How often a server that has nothing to say shows that it is there.
-const SIGN_OF_LIFE: Duration = Duration::from_millis(5);
+/// How often a stalled response sends a comment.
+const COMMENT_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A catalog whose provider `custom` is at this address and is asked twice at most.
+/// A catalog whose provider `custom` is at this address and is called twice at most.
 pub fn catalog(base_url: &str, chosen: &str, fallback: &[&str]) -> Catalog {
     let mut registry = Registry::builtin().unwrap();
     registry
@@ -118,23 +119,24 @@ pub fn catalog(base_url: &str, chosen: &str, fallback: &[&str]) -> Catalog {
     .unwrap()
 }
 
-async fn complete(State(book): State<Arc<Book>>, Json(body): Json<Value>) -> Response {
-    let number = book.calls.fetch_add(1, Ordering::Relaxed);
+async fn complete(State(counters): State<Arc<Counters>>, Json(body): Json<Value>) -> Response {
+    let number = counters.calls.fetch_add(1, Ordering::Relaxed);
     let model = body["model"].as_str().unwrap_or_default().to_owned();
     match model.as_str() {
         "key" => refuse(401, "Incorrect API key provided: not-a-key-5b1"),
         "down" => refuse(503, "the service is overloaded"),
         "nowhere" => refuse(404, "The model `nowhere` does not exist"),
-        "busy" if irregular(number / 3) % 3 != number as u64 % 3 => {
-            book.refused.fetch_add(1, Ordering::Relaxed);
+        // One call of three is answered, at no regular place.
+        "busy" if Rng::new(number as u64 / 3).below(3) != number % 3 => {
+            counters.refused.fetch_add(1, Ordering::Relaxed);
             refuse(429, "Rate limit reached")
         }
         "stall" => {
-            let hang_up = HangUp(Arc::clone(&book));
+            let hang_up = HangUp(Arc::clone(&counters));
             let word = stream::iter([Ok::<_, std::io::Error>(Bytes::from(delta("One")))]);
-            // A sign of life now and then, as real servers give: writing it shows whether anybody is there.
+            // Comments, as real servers send them: a failed write shows that the client has gone.
             answer(word.chain(stream::unfold(hang_up, |hang_up| async move {
-                tokio::time::sleep(SIGN_OF_LIFE).await;
+                tokio::time::sleep(COMMENT_INTERVAL).await;
                 Some((Ok(Bytes::from_static(b": working\n\n")), hang_up))
             })))
         }
@@ -145,8 +147,8 @@ async fn complete(State(book): State<Arc<Book>>, Json(body): Json<Value>) -> Res
     }
 }
 
-/// Dropped with the answer's body, which is when its connection is gone.
-struct HangUp(Arc<Book>);
+/// Dropped with the response body, which is when its connection was closed.
+struct HangUp(Arc<Counters>);
 
 impl Drop for HangUp {
     fn drop(&mut self) {
@@ -168,12 +170,4 @@ fn answer(body: impl Stream<Item = Result<Bytes, std::io::Error>> + Send + 'stat
 fn refuse(status: u16, message: &str) -> Response {
     let status = StatusCode::from_u16(status).unwrap();
     (status, Json(json!({ "error": { "message": message } }))).into_response()
-}
-
-/// A number that follows from the call's, but shows no pattern.
-fn irregular(number: usize) -> u64 {
-    let mut mixed = (number as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

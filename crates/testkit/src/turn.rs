@@ -1,4 +1,5 @@
-//! One answer as the client sees it: read chunk by chunk, folded, and answered when it asks.
+//! One streamed answer as the client sees it: read chunk by chunk, folded to a message, and answered when it asks for an
+//! approval.
 
 use axum::response::Response;
 use protocol::{
@@ -8,17 +9,17 @@ use protocol::{
 use serde_json::{Value, json};
 
 use crate::{
-    Chat,
-    frames::{Frame, Frames},
-    grammar::Grammar,
-    lines, strict,
+    Chat, chunk_lines,
+    chunk_order::ChunkOrder,
+    chunk_schema,
+    sse_events::{SseEvent, SseEvents},
 };
 
 pub struct Turn {
     chat: Chat,
-    frames: Frames,
-    grammar: Grammar,
-    /// A resumed stream begins the message anew.
+    events: SseEvents,
+    order: ChunkOrder,
+    /// A resumed stream sends the message from its beginning.
     resumed: bool,
     fold: Option<MessageFold>,
     /// The id of the user message this turn began with.
@@ -27,7 +28,7 @@ pub struct Turn {
     pub headers: axum::http::HeaderMap,
     /// Everything read so far, over all responses.
     pub chunks: Vec<Chunk<'static>>,
-    /// The numbers of the chunks of the present response.
+    /// The sequence numbers of the chunks of the current response.
     pub seqs: Vec<u64>,
     pub comments: Vec<String>,
     starts_of_responses: Vec<usize>,
@@ -41,8 +42,8 @@ impl Turn {
         assert_eq!(status, 200, "not a stream: {headers:?}");
         Self {
             chat,
-            frames: Frames::of(response),
-            grammar: Grammar::default(),
+            events: SseEvents::of(response),
+            order: ChunkOrder::default(),
             resumed,
             fold: None,
             user: user.cloned(),
@@ -56,15 +57,15 @@ impl Turn {
         }
     }
 
-    /// The next chunk; `None` once the stream is over, which it must be in the proper way.
+    /// Returns the next chunk; `None` after a proper end of the stream. Any other end fails the test.
     pub async fn next_chunk(&mut self) -> Option<Chunk<'static>> {
         while !self.is_over {
-            match self.frames.next().await {
-                Some(Frame::Comment(comment)) => self.comments.push(comment),
-                Some(Frame::Chunk { seq, json }) => return Some(self.take(seq, json)),
-                Some(Frame::Done) => {
-                    assert!(self.grammar.is_complete(), "[DONE] without an end:\n{}", self.lines_so_far());
-                    assert_eq!(self.frames.next().await, None, "[DONE] is the last event");
+            match self.events.next().await {
+                Some(SseEvent::Comment(comment)) => self.comments.push(comment),
+                Some(SseEvent::Chunk { seq, json }) => return Some(self.take(seq, json)),
+                Some(SseEvent::Done) => {
+                    assert!(self.order.is_complete(), "[DONE] without an end:\n{}", self.lines_so_far());
+                    assert_eq!(self.events.next().await, None, "[DONE] is the last event");
                     self.is_over = true;
                 }
                 None => panic!("the body ends without [DONE]:\n{}", self.lines_so_far()),
@@ -74,7 +75,7 @@ impl Turn {
     }
 
     fn take(&mut self, seq: Option<u64>, json: Value) -> Chunk<'static> {
-        assert_eq!(strict::problem(&json), None, "{json}");
+        assert_eq!(chunk_schema::violation(&json), None, "{json}");
         if let Some(seq) = seq {
             assert!(
                 self.seqs.last().is_none_or(|last| *last < seq),
@@ -87,8 +88,8 @@ impl Turn {
         if let Chunk::Start { message_id, .. } = &chunk {
             self.start(message_id);
         }
-        if let Err(wrong) = self.grammar.take(&chunk) {
-            panic!("{wrong}, in:\n{}\n{}", self.lines_so_far(), lines::line(&chunk));
+        if let Err(wrong) = self.order.accept(&chunk) {
+            panic!("{wrong}, in:\n{}\n{}", self.lines_so_far(), chunk_lines::chunk_line(&chunk));
         }
         if let Some(fold) = &mut self.fold {
             fold.apply(&chunk).unwrap();
@@ -102,32 +103,36 @@ impl Turn {
         let shown = self.chat.message(id).filter(|_| !self.resumed);
         let calls = shown.iter().flat_map(UiMessage::tool_parts);
         let calls: Vec<_> = calls.map(|tool| (tool.call.to_string(), tool.state.is_settled())).collect();
-        self.grammar = Grammar::continuing(calls);
+        self.order = ChunkOrder::continuing(calls);
         self.fold = Some(match shown {
             Some(shown) => MessageFold::continuing(shown),
             None => MessageFold::new(MessageId::new(id)),
         });
     }
 
-    /// Reads on until this chunk has come.
+    /// Reads until this chunk was received.
     pub async fn until(&mut self, is_it: impl Fn(&Chunk<'static>) -> bool) -> Chunk<'static> {
         loop {
             match self.next_chunk().await {
                 Some(chunk) if is_it(&chunk) => return chunk,
                 Some(_) => {}
-                None => panic!("it never came:\n{}", self.lines_so_far()),
+                None => panic!("the stream ended before that chunk:\n{}", self.lines_so_far()),
             }
         }
     }
 
-    /// Reads on until the text of this turn ends like this.
+    /// Reads until the text of this turn ends with `end`.
     pub async fn until_text(&mut self, end: &str) {
         while !self.shown().text().ends_with(end) {
-            assert!(self.next_chunk().await.is_some(), "it was never said:\n{}", self.lines_so_far());
+            assert!(
+                self.next_chunk().await.is_some(),
+                "the stream ended before that text:\n{}",
+                self.lines_so_far()
+            );
         }
     }
 
-    /// The message as far as it was read.
+    /// The message as read so far.
     pub fn shown(&self) -> UiMessage {
         let empty = || MessageFold::new(MessageId::new("nothing yet"));
         self.fold.clone().unwrap_or_else(empty).into_message()
@@ -144,7 +149,7 @@ impl Turn {
         self.message().await.text()
     }
 
-    /// Reads to the end; gives the last chunk.
+    /// Reads to the end; returns the last chunk.
     pub async fn end(&mut self) -> Chunk<'static> {
         while self.next_chunk().await.is_some() {}
         self.chunks.last().unwrap().clone()
@@ -162,19 +167,19 @@ impl Turn {
             if place > 0 && self.starts_of_responses.contains(&place) {
                 out.push("---".to_owned());
             }
-            out.push(lines::line(chunk));
+            out.push(chunk_lines::chunk_line(chunk));
         }
         out.join("\n")
     }
 
-    /// The next question that is put to the person.
+    /// Reads until the next approval request.
     pub async fn next_approval(&mut self) -> Question<'_> {
         let asked = self.until(|chunk| matches!(chunk, Chunk::ToolApprovalRequest { .. })).await;
         let Chunk::ToolApprovalRequest { approval_id, tool_call_id } = asked else { unreachable!() };
         Question { turn: self, approval: approval_id.into_owned(), call: tool_call_id.into_owned() }
     }
 
-    /// The ids of all questions that wait when the stream is over.
+    /// Reads to the end; returns the ids of all pending approvals.
     pub async fn approvals(&mut self) -> Vec<String> {
         let message = self.message().await;
         let waiting = message.tool_parts().filter_map(|tool| match &tool.state {
@@ -184,7 +189,7 @@ impl Turn {
         waiting.collect()
     }
 
-    /// Marks a question as answered in the tab and, when it was the last one, posts the message back.
+    /// Marks an approval as answered in the tab and, when it was the last one, posts the message.
     pub async fn respond(&mut self, approval: &str, approved: bool, reason: Option<&str>) {
         self.end().await;
         self.change_tool(|tool| {
@@ -200,7 +205,7 @@ impl Turn {
         self.post_when_complete().await;
     }
 
-    /// The output of a tool that the front end ran; posts when nothing else of the step waits.
+    /// Adds the output of a tool that the front end ran; posts when nothing else of the step is pending.
     pub async fn add_output(&mut self, call: &str, output: Value) {
         self.end().await;
         self.change_tool(|tool| {
@@ -247,13 +252,13 @@ impl Turn {
         }
     }
 
-    /// What the stock client posts to hand this message back.
+    /// The body with which the stock client posts this message.
     pub fn answers_body(&self) -> Value {
         let own = json!({ "trigger": "submit-message", "messageId": self.shown().id });
         self.chat.body(own, json!({}))
     }
 
-    /// Goes on with another response to the same turn.
+    /// Continues with another response to the same turn.
     #[track_caller]
     pub fn follow(&mut self, response: Response) {
         let (chat, user) = (self.chat.clone(), self.user.take());
@@ -266,7 +271,7 @@ impl Turn {
     }
 }
 
-/// A question of the run that waits for this client.
+/// A pending approval of the run.
 pub struct Question<'a> {
     turn: &'a mut Turn,
     pub approval: String,

@@ -1,11 +1,11 @@
-//! A model server that does what the user's message says: chat completions over real HTTP, for tests that need the
+//! A model server that follows a script in the user's message: chat completions over real HTTP, for tests that need the
 //! whole binary.
 //!
-//! The [`Script`] travels in the user's text, so one server serves any number of chats at once and keeps nothing
-//! between two calls but what it needs to tell on itself. Which step comes next follows from the request alone:
-//! the first step whose calls do not all have a result yet. The same request gets the same answer.
+//! The [`Script`] is part of the user's text, so one server serves any number of chats at once and stores only counts and
+//! records for the test. The next step follows from the request alone: the first step whose calls do not all have a
+//! result yet. The same request gets the same answer.
 
-mod aside;
+mod engine_requests;
 mod reply;
 mod request;
 mod script;
@@ -36,115 +36,116 @@ use tokio::{net::TcpListener, task::JoinSet};
 
 use request::Asked;
 
-/// A model server on a loopback port; ends with its owner.
+/// A model server on a loopback port; it stops when it is dropped.
 pub struct Upstream {
     address: SocketAddr,
-    book: Arc<Book>,
+    records: Arc<Records>,
     _server: JoinSet<()>,
 }
 
-/// What the server was asked and told, over all calls.
+/// What the server records, over all calls.
 #[derive(Default)]
-struct Book {
+struct Records {
     calls: AtomicUsize,
-    /// How many images all requests together showed.
+    /// How many images all requests contained.
     images: AtomicUsize,
-    /// Every text that was ever given as the result of a call; more than one means that a result changed.
+    /// Every text that a request contained as the result of a call; more than one means that a result changed.
     results: Mutex<BTreeMap<String, BTreeSet<String>>>,
-    /// How often a step was begun, for what goes wrong only the first few times.
+    /// How often a step was started, for acts that fail only the first few times.
     attempts: Mutex<HashMap<(String, usize), u32>>,
-    /// Keeps nothing of a call: for tests so long that what is kept would fill the memory. What goes wrong only the
-    /// first few times then always does.
+    /// Records nothing of a call: for tests so long that the records would fill the memory. Acts that fail only the
+    /// first few times then always fail.
     forgetful: bool,
-    /// The body of every call, for tests that look at bytes.
+    /// The body of every call, for tests that compare bytes.
     bodies: Option<Mutex<Vec<String>>>,
-    /// How many tokens it can read; then it counts them, and refuses what is longer.
+    /// The size of the context window in tokens. When it is set, tokens are counted and longer requests refused.
     window: Option<u64>,
-    /// What becomes of requests for a summary.
+    /// How requests for a summary are answered.
     summaries: Mutex<Summaries>,
 }
 
-/// What becomes of a request for a summary.
+/// How requests for a summary are answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Summaries {
     #[default]
     Written,
-    /// The server fails.
+    /// The server returns an error.
     Failing,
-    /// Nothing comes until the client goes away.
+    /// Nothing is sent until the client closes the connection.
     Stalling,
 }
 
 impl Upstream {
     pub async fn start() -> Self {
-        Self::with(Book::default()).await
+        Self::with(Records::default()).await
     }
 
-    /// One that keeps nothing, however long it runs.
+    /// Starts a server that records nothing, however long it runs.
     pub async fn forgetful() -> Self {
-        Self::with(Book { forgetful: true, ..Book::default() }).await
+        Self::with(Records { forgetful: true, ..Records::default() }).await
     }
 
-    /// One that keeps the body of every call.
+    /// Starts a server that records the body of every call.
     pub async fn recording() -> Self {
-        Self::with(Book { bodies: Some(Mutex::default()), ..Book::default() }).await
+        Self::with(Records { bodies: Some(Mutex::default()), ..Records::default() }).await
     }
 
-    /// One that counts the tokens of each request, refuses those above `window`, and keeps the body of every call.
+    /// Starts a server that counts the tokens of each request, refuses those above `window`, and records every body.
     pub async fn counting(window: u64) -> Self {
-        Self::with(Book { bodies: Some(Mutex::default()), window: Some(window), ..Book::default() }).await
+        Self::with(Records { bodies: Some(Mutex::default()), window: Some(window), ..Records::default() })
+            .await
     }
 
-    /// From now on this becomes of requests for a summary.
+    /// Sets how requests for a summary are answered from now on.
     pub fn summaries(&self, summaries: Summaries) {
-        *self.book.summaries.lock() = summaries;
+        *self.records.summaries.lock() = summaries;
     }
 
-    async fn with(book: Book) -> Self {
+    async fn with(records: Records) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let book = Arc::new(book);
+        let records = Arc::new(records);
         let router =
-            Router::new().route("/v1/chat/completions", post(complete)).with_state(Arc::clone(&book));
+            Router::new().route("/v1/chat/completions", post(complete)).with_state(Arc::clone(&records));
         let mut server = JoinSet::new();
         server.spawn(async move {
             server::serve(listener, router, Resources::new(Limits::default()), std::future::pending()).await
         });
-        Self { address, book, _server: server }
+        Self { address, records, _server: server }
     }
 
-    /// What goes into `OPENAI_BASE_URL`.
+    /// The value for `OPENAI_BASE_URL`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// The bodies of all calls so far, oldest first; only of one that records.
+    /// The bodies of all calls so far, oldest first; empty unless the server records them.
     pub fn bodies(&self) -> Vec<String> {
-        self.book.bodies.as_ref().map(|bodies| bodies.lock().clone()).unwrap_or_default()
+        self.records.bodies.as_ref().map(|bodies| bodies.lock().clone()).unwrap_or_default()
     }
 
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How many calls it got.
+    /// How many calls it received.
     pub fn calls(&self) -> usize {
-        self.book.calls.load(Ordering::Relaxed)
+        self.records.calls.load(Ordering::Relaxed)
     }
 
-    /// How many images it was shown, over all calls.
+    /// How many images all calls contained.
     pub fn images(&self) -> usize {
-        self.book.images.load(Ordering::Relaxed)
+        self.records.images.load(Ordering::Relaxed)
     }
 
-    /// Every text that was given as the result of each call, by the id of the call.
+    /// Every text that was sent as the result of each tool call, by the id of the call.
     pub fn results(&self) -> BTreeMap<String, BTreeSet<String>> {
-        self.book.results.lock().clone()
+        self.records.results.lock().clone()
     }
 }
 
-impl Book {
-    /// How often this step was begun before.
+impl Records {
+    /// How often this step was started before.
     fn attempt(&self, script: &str, step: usize) -> u32 {
         if self.forgetful {
             return 0;
@@ -155,7 +156,7 @@ impl Book {
         *attempt - 1
     }
 
-    fn remember(&self, results: Vec<(String, String)>) {
+    fn add_results(&self, results: Vec<(String, String)>) {
         if self.forgetful {
             return;
         }
@@ -166,25 +167,25 @@ impl Book {
     }
 }
 
-async fn complete(State(book): State<Arc<Book>>, body: String) -> Response {
-    book.calls.fetch_add(1, Ordering::Relaxed);
+async fn complete(State(records): State<Arc<Records>>, body: String) -> Response {
+    records.calls.fetch_add(1, Ordering::Relaxed);
     let json: Value = match serde_json::from_str(&body) {
         Ok(json) => json,
         Err(wrong) => return refuse(400, &wrong.to_string()),
     };
-    book.images.fetch_add(request::images(&json), Ordering::Relaxed);
-    let read = book.window.map_or(reply::READ, |_| aside::tokens(&json));
-    if let Some(bodies) = &book.bodies {
+    records.images.fetch_add(request::images(&json), Ordering::Relaxed);
+    let read = records.window.map_or(reply::READ, |_| engine_requests::tokens(&json));
+    if let Some(bodies) = &records.bodies {
         bodies.lock().push(body);
     }
-    if let Some(window) = book.window.filter(|window| read > *window) {
+    if let Some(window) = records.window.filter(|window| read > *window) {
         let said = format!(
             "This model's maximum context length is {window} tokens. However, your messages resulted in {read} tokens."
         );
         return refuse(400, &said);
     }
-    if let Some(text) = aside::answer(&json) {
-        return match *book.summaries.lock() {
+    if let Some(text) = engine_requests::answer(&json) {
+        return match *records.summaries.lock() {
             Summaries::Written => play(&[Act::Text { text }], read),
             Summaries::Failing => refuse(500, "no summaries today"),
             Summaries::Stalling => play(&[Act::Stall { ms: 600_000 }], read),
@@ -194,8 +195,8 @@ async fn complete(State(book): State<Arc<Book>>, body: String) -> Response {
         Ok(asked) => asked,
         Err(wrong) => return refuse(400, &wrong),
     };
-    let attempt = book.attempt(&asked.text, asked.step);
-    book.remember(asked.results);
+    let attempt = records.attempt(&asked.text, asked.step);
+    records.add_results(asked.results);
     let fallback = [Act::Text { text: "There is nothing left to do.".to_owned() }];
     let acts = asked.script.steps.get(asked.step).map_or(fallback.as_slice(), Vec::as_slice);
     let failure = acts.iter().find_map(|act| match act {

@@ -25,6 +25,8 @@ pub mod typed;
 pub mod update_plan;
 
 #[cfg(test)]
+mod contributing_tests;
+#[cfg(test)]
 mod testing;
 
 pub use arguments::{parse_arguments, read_arguments};

@@ -150,9 +150,10 @@ mod tests {
 
     #[test]
     fn opt_in_groups_come_after_the_default_tools() {
-        assert_eq!(names(&[])[..4], ["time-now", "update-plan", "test-approval", "sub-agent"]);
+        assert_eq!(names(&[])[..3], ["time-now", "update-plan", "test-approval"]);
+        let all = names(&[Group::Bench, Group::Conformance, Group::Bench]);
         assert_eq!(
-            names(&[Group::Bench, Group::Conformance, Group::Bench])[8..],
+            all.strip_prefix(names(&[]).as_slice()).unwrap(),
             ["conf_echo", "conf_fail", "conf_approve", "conf_client", "conf_delegate", "echo", "delegate"]
         );
     }
@@ -160,9 +161,10 @@ mod tests {
     #[test]
     fn a_second_tool_of_the_same_name_is_refused() {
         let mut registry = Registry::builtin(&[]).unwrap();
+        let before = registry.names().count();
         let refused = registry.register(erase(TimeNow, Family::Host));
         assert_eq!(refused, Err(RegistryError::Duplicate("time-now".to_owned())));
-        assert_eq!(registry.names().count(), 8);
+        assert_eq!(registry.names().count(), before);
     }
 
     #[test]

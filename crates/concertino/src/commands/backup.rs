@@ -203,7 +203,7 @@ fn copy_artifacts(
 ) -> Result<Vec<PathBuf>> {
     let mut missing = Vec::new();
     for (done, file) in artifacts.iter().enumerate() {
-        reporter.report(BackupProgress::Files(done as u64, artifacts.len() as u64));
+        reporter.report(BackupProgress::Files { done: done as u64, total: artifacts.len() as u64 });
         let to = target.join(ARTIFACTS).join(file);
         if to.is_file() {
             continue;
@@ -332,11 +332,15 @@ impl ProgressReporter {
         }
         self.next = Instant::now() + Duration::from_secs(1);
         match progress {
-            BackupProgress::Copying { done: done, total: all } => {
+            BackupProgress::Copying { done, total: all } => {
                 output::note(format_args!("copying the database: {done} of {all} pages"));
             }
-            BackupProgress::Files { done: done, total: all } => output::note(format_args!("copying files: {done} of {all}")),
-            BackupProgress::Verifying { done: done, total: all } => output::note(format_args!("verifying: {done} of {all} chats")),
+            BackupProgress::Files { done, total: all } => {
+                output::note(format_args!("copying files: {done} of {all}"))
+            }
+            BackupProgress::Verifying { done, total: all } => {
+                output::note(format_args!("verifying: {done} of {all} chats"))
+            }
         }
     }
 }

@@ -107,7 +107,9 @@ fn model_servers(catalog: &Catalog, searched: bool) -> Vec<String> {
     let line = |provider: &Provider| {
         let label = &provider.definition.label;
         match provider.status() {
-            ServerStatus::Running(models) if models.is_empty() => Some(format!("  {label}: running, but has no model")),
+            ServerStatus::Running(models) if models.is_empty() => {
+                Some(format!("  {label}: running, but has no model"))
+            }
             ServerStatus::Running(models) => {
                 Some(format!("  {label}: running, models: {}, first: {}", models.len(), models[0]))
             }
@@ -139,7 +141,9 @@ fn fallback_state(catalog: &Catalog, name: &str) -> String {
         ServerStatus::Running(models) if models.iter().any(has) => "ready".to_owned(),
         ServerStatus::Running(_) => format!("{label} is running, but does not have this model"),
         ServerStatus::NotRunning => format!("{label} is not running"),
-        ServerStatus::NotProbed if provider.definition.local => "not checked, because discover is off".to_owned(),
+        ServerStatus::NotProbed if provider.definition.local => {
+            "not checked, because discover is off".to_owned()
+        }
         ServerStatus::NotProbed => "configured, not tested".to_owned(),
     }
 }

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use reqwest::{Client, Method, Response, StatusCode};
 use serde_json::{Value, json};
+use testkit::Rng;
 use testkit::upstream::{Act, Script};
-
-use crate::dice::Dice;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -60,17 +59,17 @@ pub struct Person {
     name: String,
     chats: usize,
     chat: String,
-    dice: Dice,
+    rng: Rng,
 }
 
 impl Person {
-    pub fn new(number: usize, url: &str, dice: Dice) -> Self {
+    pub fn new(number: usize, url: &str, rng: Rng) -> Self {
         models::install_tls();
         let client = Client::builder().no_proxy().tls_certs_only([]).read_timeout(Duration::from_secs(60));
         let client = client.build().unwrap();
         let name = format!("p{number}");
         // Each begins with another kind, so that all kinds are active at the same time.
-        Self { client, url: url.to_owned(), name, chats: number * 2, chat: String::new(), dice }
+        Self { client, url: url.to_owned(), name, chats: number * 2, chat: String::new(), rng }
     }
 
     /// One chat from its first message to its end; returns what it was.
@@ -81,7 +80,7 @@ impl Person {
         match kind {
             Kind::Text => self.text().await,
             Kind::Long => {
-                let bytes = usize::try_from(self.dice.between(100, 400)).unwrap() << 10;
+                let bytes = self.rng.between(100, 400) << 10;
                 self.turn("u", vec![vec![Act::Fill { bytes }]], 200).await;
                 self.history(2).await;
             }
@@ -125,7 +124,7 @@ impl Person {
         }
         self.delete().await;
         // As long as a person takes at least, and so that others on this machine have a share of it.
-        tokio::time::sleep(Duration::from_millis(self.dice.between(0, 400))).await;
+        tokio::time::sleep(Duration::from_millis(self.rng.between(0, 400))).await;
         kind
     }
 

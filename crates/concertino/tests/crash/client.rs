@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use protocol::UiMessage;
 use serde_json::{Value, json};
+use testkit::Rng;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    dice::Dice,
     follow::{Ended, Following, Manner},
     http::{Got, Http},
     load::{Kind, Task},
@@ -25,7 +25,7 @@ pub struct Client {
     name: String,
     world: Arc<World>,
     http: Http,
-    dice: Dice,
+    rng: Rng,
     session: String,
     shown: Vec<Value>,
 }
@@ -40,9 +40,9 @@ enum Exchanged {
 }
 
 impl Client {
-    pub fn new(name: String, world: Arc<World>, dice: Dice) -> Self {
+    pub fn new(name: String, world: Arc<World>, rng: Rng) -> Self {
         let http = Http::new(&world.url);
-        Self { name, world, http, dice, session: String::new(), shown: Vec::new() }
+        Self { name, world, http, rng, session: String::new(), shown: Vec::new() }
     }
 
     /// Turn after turn until it is over.
@@ -56,7 +56,7 @@ impl Client {
                 self.shown.clear();
             }
             let kind = Kind::ALL[(first + number) % Kind::ALL.len()];
-            let task = Task::draw(kind, &format!("{}t{number}", self.name), &mut self.dice);
+            let task = Task::draw(kind, &format!("{}t{number}", self.name), &mut self.rng);
             self.world.remember(&task);
             let done = timeout_at(Instant::now() + PATIENCE, self.turn(&task)).await;
             self.world.end();
@@ -163,7 +163,7 @@ impl Client {
     }
 
     fn another_manner(&mut self) -> Manner {
-        match self.dice.between(0, 2) {
+        match self.rng.between(0, 2) {
             0 => Manner::Post,
             1 => Manner::Follow,
             _ => Manner::FollowAfter,

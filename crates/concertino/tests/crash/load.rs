@@ -1,9 +1,8 @@
 //! The mix of turns that clients run.
 
 use serde_json::{Value, json};
+use testkit::Rng;
 use testkit::upstream::{Act, Script};
-
-use crate::dice::Dice;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -68,9 +67,9 @@ pub struct Task {
 
 impl Task {
     /// `name` is unlike that of any other turn; all texts and inputs of the turn carry it.
-    pub fn draw(kind: Kind, name: &str, dice: &mut Dice) -> Self {
-        let words = |what: &str, dice: &mut Dice| {
-            let filler = "and so it goes on ".repeat(usize::try_from(dice.between(1, 8)).unwrap());
+    pub fn draw(kind: Kind, name: &str, rng: &mut Rng) -> Self {
+        let words = |what: &str, rng: &mut Rng| {
+            let filler = "and so it goes on ".repeat(rng.between(1, 8));
             format!("{what} of {name} {filler}— ä会.")
         };
         let call = |tool: &str, part: &str| {
@@ -79,31 +78,31 @@ impl Task {
             input.insert(field.to_owned(), json!(format!("{name} {part}")));
             Act::Call { tool: tool.to_owned(), input: Value::Object(input) }
         };
-        let last_words = words("The end", dice);
+        let last_words = words("The end", rng);
         let text = |text: String| Act::Text { text };
         let reason = |text: String| Act::Reason { text };
         let first = match kind {
             Kind::Text | Kind::Reasoning => Vec::new(),
-            Kind::Tool => vec![text(words("The beginning", dice)), call("conf_echo", "a")],
+            Kind::Tool => vec![text(words("The beginning", rng)), call("conf_echo", "a")],
             Kind::Parallel => {
-                vec![reason(words("The thought", dice)), call("conf_echo", "a"), call("conf_echo", "b")]
+                vec![reason(words("The thought", rng)), call("conf_echo", "a"), call("conf_echo", "b")]
             }
             Kind::Approved | Kind::Denied | Kind::Abandoned => {
-                vec![text(words("The beginning", dice)), call("conf_approve", "a")]
+                vec![text(words("The beginning", rng)), call("conf_approve", "a")]
             }
             Kind::Mixed => vec![call("conf_echo", "a"), call("conf_approve", "b")],
             Kind::ClientTool => vec![call("conf_client", "a")],
         };
         let mut last = vec![text(last_words.clone())];
         if matches!(kind, Kind::Reasoning | Kind::Mixed) {
-            last.insert(0, reason(words("The thought", dice)));
+            last.insert(0, reason(words("The thought", rng)));
         }
-        if dice.percent(10) {
-            last.insert(0, Act::Stall { ms: dice.between(20, 150) });
+        if rng.percent(10) {
+            last.insert(0, Act::Stall { ms: rng.between(20, 150) });
         }
         let mut script = Script::new([first, last].into_iter().filter(|acts| !acts.is_empty()).collect());
-        script.pace_ms = dice.between(0, 6);
-        script.piece = usize::try_from(dice.between(4, 16)).unwrap();
+        script.pace_ms = rng.between(0, 6);
+        script.piece = rng.between(4, 16);
         Self { kind, user: format!("user-{name}"), text: script.text(), last_words }
     }
 

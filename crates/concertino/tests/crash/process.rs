@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::dice::Dice;
+use testkit::Rng;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_concertino");
 /// How long a start may take, recovery included.
@@ -26,10 +26,10 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn new(upstream: String, dice: &mut Dice) -> Self {
+    pub fn new(upstream: String, rng: &mut Rng) -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
-            address: free_address(dice),
+            address: free_address(rng),
             upstream,
             settings: Vec::new(),
             child: None,
@@ -126,9 +126,9 @@ impl Drop for Process {
 
 /// Below the range from which the system takes ports for outgoing connections, so that the port is still free after
 /// each restart.
-fn free_address(dice: &mut Dice) -> String {
+fn free_address(rng: &mut Rng) -> String {
     for _ in 0..200 {
-        let address = format!("127.0.0.1:{}", dice.between(20_000, 31_000));
+        let address = format!("127.0.0.1:{}", rng.between(20_000, 31_000));
         if TcpListener::bind(&address).is_ok() {
             return address;
         }

@@ -5,10 +5,10 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
+use testkit::Rng;
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    dice::Dice,
     http::{Got, Http},
     load::{Kind, Task},
     tab,
@@ -20,13 +20,13 @@ const MESSAGES: usize = 3;
 pub struct Impatient {
     world: Arc<World>,
     http: Http,
-    dice: Dice,
+    rng: Rng,
 }
 
 impl Impatient {
-    pub fn new(world: Arc<World>, dice: Dice) -> Self {
+    pub fn new(world: Arc<World>, rng: Rng) -> Self {
         let http = Http::new(&world.url);
-        Self { world, http, dice }
+        Self { world, http, rng }
     }
 
     pub async fn run(mut self) {
@@ -36,7 +36,7 @@ impl Impatient {
             }
             let session = format!("queue-{number}");
             let tasks: Vec<_> = (0..MESSAGES)
-                .map(|place| Task::draw(Kind::Text, &format!("q{number}n{place}"), &mut self.dice))
+                .map(|place| Task::draw(Kind::Text, &format!("q{number}n{place}"), &mut self.rng))
                 .collect();
             let done = self.turn(&session, &tasks).await;
             self.world.end();

@@ -4,8 +4,9 @@ use std::fs;
 
 use powerloss::{FolderSync, Loss, LostChanges, Volume};
 use tempfile::TempDir;
+use testkit::Rng;
 
-use crate::{dice::Dice, process::Process};
+use crate::process::Process;
 
 pub struct Machine {
     pub process: Process,
@@ -16,8 +17,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn new(upstream: String, durability: &str, dice: &mut Dice) -> Self {
-        let mut process = Process::new(upstream, dice);
+    pub fn new(upstream: String, durability: &str, rng: &mut Rng) -> Self {
+        let mut process = Process::new(upstream, rng);
         process.set("CONCERTINO_DURABILITY", durability);
         let data = process.folder().join("data");
         fs::create_dir(&data).unwrap();
@@ -26,11 +27,11 @@ impl Machine {
     }
 
     /// Kills the process, as it ends with the power, and cuts the power of its disk.
-    pub fn cut_power(&mut self, loss: Loss, dice: &mut Dice) {
+    pub fn cut_power(&mut self, loss: Loss, rng: &mut Rng) {
         self.process.kill();
         let volume = self.volume.as_mut().unwrap();
         let LostChanges { unsynced, lost } =
-            volume.cut(loss, &mut |below| dice.between(0, below - 1)).unwrap();
+            volume.cut(loss, &mut |below| rng.between(0, below - 1)).unwrap();
         self.unsynced += unsynced;
         self.lost += lost;
     }

@@ -11,6 +11,7 @@ use std::{
 
 use reqwest::Client;
 use serde_json::{Value, json};
+use testkit::Rng;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_concertino");
 
@@ -233,11 +234,7 @@ async fn one_flipped_bit_anywhere_is_never_a_silent_loss() {
 
     // More of them, and others, for a longer look: FLIPS=200 SEED=7.
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let mut dice = 0x9e37_79b9_7f4a_7c15 ^ number("SEED").unwrap_or(0);
-    let mut roll = |bound: usize| {
-        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(dice >> 33).unwrap() % bound
-    };
+    let mut rng = Rng::new(number("SEED").unwrap_or(0));
     let (mut lost, mut named) = (0, 0);
     let rounds = number("FLIPS").unwrap_or(16);
     for round in 0..rounds {
@@ -250,7 +247,7 @@ async fn one_flipped_bit_anywhere_is_never_a_silent_loss() {
         copy_folder(&from, &data);
         let path = data.join(file);
         let mut bytes = fs::read(&path).unwrap();
-        let bit = roll(bytes.len() * 8);
+        let bit = rng.below(bytes.len() * 8);
         bytes[bit / 8] ^= 1 << (bit % 8);
         fs::write(&path, bytes).unwrap();
         // Looked at with a copy: it must name what the server then cannot show.

@@ -2,19 +2,10 @@
 
 use protocol::{ToolCallId, UiMessage};
 use serde_json::{Value, json};
+use test_support::Rng;
 
 use super::*;
 use crate::context::cut::{self, Keep, Room};
-
-/// Numbers that look random and are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides.max(1)
-    }
-}
 
 fn message(value: Value) -> UiMessage {
     serde_json::from_value(value).unwrap()
@@ -33,13 +24,13 @@ fn compaction(keep: Value, clip: Option<u64>, summary: &str) -> Value {
 }
 
 /// A call in any state that a stored message can have.
-fn call(dice: &mut Dice, id: &str) -> Value {
-    let mut part = json!({ "type": "tool-t", "toolCallId": id, "input": { "n": dice.roll(9) } });
-    let more = match dice.roll(5) {
+fn call(rng: &mut Rng, id: &str) -> Value {
+    let mut part = json!({ "type": "tool-t", "toolCallId": id, "input": { "n": rng.below(9) } });
+    let more = match rng.below(5) {
         0 => json!({ "state": "output-error", "errorText": "broken" }),
         1 => json!({ "state": "output-denied", "approval": { "id": format!("p{id}"), "approved": false } }),
         2 => json!({ "state": "input-available" }),
-        _ => json!({ "state": "output-available", "output": "r".repeat(dice.roll(900) as usize) }),
+        _ => json!({ "state": "output-available", "output": "r".repeat(rng.below(900)) }),
     };
     part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     part
@@ -47,18 +38,18 @@ fn call(dice: &mut Dice, id: &str) -> Value {
 
 /// A branch with compactions in it: most cut at a place that is there, some at one that is not.
 fn branch(seed: u64) -> Vec<UiMessage> {
-    let dice = &mut Dice(seed.wrapping_mul(77).wrapping_add(5));
+    let rng = &mut Rng::new(seed);
     let mut messages = Vec::new();
     let mut conversation = Conversation::default();
     let mut calls = 0;
-    for turn in 0..1 + dice.roll(12) {
-        let text = if dice.roll(15) == 0 { "/compact".to_owned() } else { format!("question {turn}") };
+    for turn in 0..1 + rng.below(12) {
+        let text = if rng.below(15) == 0 { "/compact".to_owned() } else { format!("question {turn}") };
         let asked = asks(&format!("u{turn}"), &text);
         conversation.push(&asked, None);
         messages.push(asked);
         let mut parts = Vec::new();
-        for step in 0..dice.roll(5) {
-            if dice.roll(4) == 0 {
+        for step in 0..rng.below(5) {
+            if rng.below(4) == 0 {
                 let mut marks: Vec<(String, u64)> = conversation
                     .marks()
                     .iter()
@@ -66,23 +57,23 @@ fn branch(seed: u64) -> Vec<UiMessage> {
                     .collect();
                 marks.extend((0..=step).map(|step| (format!("a{turn}"), step)));
                 marks.push(("nobody".to_owned(), 3));
-                let (id, at) = marks[dice.roll(marks.len() as u64) as usize].clone();
-                let clip = (dice.roll(3) == 0).then(|| 50 + dice.roll(300));
+                let (id, at) = marks[rng.below(marks.len())].clone();
+                let clip = (rng.below(3) == 0).then(|| 50 + rng.below(300));
                 let keep = json!({ "messageId": id, "step": at });
                 parts.push(compaction(keep, clip, &format!("summary {turn}.{step}")));
             }
             parts.push(json!({ "type": "step-start" }));
-            if dice.roll(2) == 0 {
+            if rng.below(2) == 0 {
                 parts.push(json!({ "type": "text", "text": format!("said {turn}.{step}"), "state": "done" }));
             }
-            for _ in 0..dice.roll(4) {
+            for _ in 0..rng.below(4) {
                 calls += 1;
-                parts.push(call(dice, &format!("c{calls}")));
+                parts.push(call(rng, &format!("c{calls}")));
             }
-            if dice.roll(6) == 0 {
+            if rng.below(6) == 0 {
                 parts.push(json!({ "type": "data-steering", "id": format!("s{turn}.{step}"), "data": { "text": "go on" } }));
             }
-            if dice.roll(6) == 0 {
+            if rng.below(6) == 0 {
                 let steps = json!([{ "step": format!("plan {turn}.{step}"), "status": "pending" }]);
                 parts.push(json!({ "type": "data-plan", "id": "plan", "data": { "steps": steps } }));
             }

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::rng::Rng;
+use test_support::Rng;
 
 const PIECES: [&str; 20] = [
     "a",

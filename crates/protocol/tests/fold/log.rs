@@ -10,8 +10,9 @@ use protocol::{
     Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage, run::RunOptions,
 };
 use serde_json::{Map, Value, json};
+use test_support::Rng;
 
-use crate::{content, interrupt, rng::Rng};
+use crate::{content, interrupt};
 
 const TOOLS: [&str; 5] = ["read-file", "search_google", "time-now", "conf_approve", "x"];
 const REASONS: [FinishReason; 3] = [FinishReason::Stop, FinishReason::Length, FinishReason::ContentFilter];
@@ -364,7 +365,7 @@ impl Writer {
     }
 
     fn model_called(&mut self) {
-        let usage = Usage { input_tokens: self.rng.number() % 5000, ..Usage::default() };
+        let usage = Usage { input_tokens: self.rng.below(5000), ..Usage::default() };
         let message = self.message.clone();
         self.write(SessionEvent::ModelCalled {
             message,

@@ -14,7 +14,6 @@ mod mix;
 mod properties;
 mod reader;
 mod refused;
-mod rng;
 
 /// How many logs a test looks at: `cargo xtask soak fold` asks for more than the everyday run.
 fn cases(variable: &str, everyday: u64) -> u64 {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use testkit::{
-    Answer, Scripted, TestApp,
+    HttpResponse, Scripted, TestApp,
     faults::{Effect, Faults, Method, When},
     protocol::ErrorCode,
     says,
@@ -17,7 +17,7 @@ fn reviewer() -> Value {
     })
 }
 
-fn paths(answer: &Answer) -> Vec<(String, String)> {
+fn paths(answer: &HttpResponse) -> Vec<(String, String)> {
     let json = answer.json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let problems = json["problems"].as_array().unwrap();

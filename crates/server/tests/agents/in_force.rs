@@ -8,7 +8,7 @@ use testkit::{
     protocol::{AgentId, ErrorCode, WorkspaceId},
     says,
     store::Definitions,
-    tools::TestTool,
+    test_tools::TestTool,
 };
 
 use super::cast::{Cast, hands, nested, told_json};

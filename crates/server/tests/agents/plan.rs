@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
-use testkit::{Gate, Reply, calls, fails, models::ModelError, says, waits};
+use testkit::{Gate, Reply, Rng, calls, fails, models::ModelError, says, waits};
 
-use super::{cast::Cast, dice::Dice};
+use super::cast::Cast;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
@@ -51,8 +51,8 @@ pub enum Told {
 }
 
 impl Plan {
-    pub fn grow(dice: &mut Dice, task: String, depth: usize) -> Self {
-        let fate = match (depth, dice.roll(10)) {
+    pub fn grow(rng: &mut Rng, task: String, depth: usize) -> Self {
+        let fate = match (depth, rng.below(10)) {
             (0, _) | (_, 0..=3) => Fate::Speaks,
             (_, 4..=5) => Fate::Errs,
             (_, 6..=7) => Fate::Asks,
@@ -61,14 +61,14 @@ impl Plan {
         };
         let most = if depth == 0 { 4 } else { 3 };
         let count =
-            if depth == 3 || fate == Fate::Stopped { 0 } else { dice.roll(most) + u64::from(depth == 0) };
+            if depth == 3 || fate == Fate::Stopped { 0 } else { rng.below(most) + u64::from(depth == 0) };
         let mut below: Vec<Self> =
-            (0..count).map(|place| Self::grow(dice, format!("{task}.{place}"), depth + 1)).collect();
+            (0..count).map(|place| Self::grow(rng, format!("{task}.{place}"), depth + 1)).collect();
         if fate == Fate::Errs {
             // It takes those it left in the background with it, at a moment nobody knows.
             below.iter_mut().for_each(|below| below.background = false);
         }
-        Self { task, fate, background: depth > 0 && dice.roll(4) == 0, below }
+        Self { task, fate, background: depth > 0 && rng.below(4) == 0, below }
     }
 
     pub fn visit<'a>(&'a self, see: &mut dyn FnMut(&'a Self)) {

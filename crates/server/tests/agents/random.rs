@@ -8,14 +8,13 @@ use std::collections::{BTreeMap, HashMap};
 use engine::agents::AgentDefinition;
 use serde_json::{Value, json};
 use testkit::{
-    TestApp, join_all,
+    Rng, TestApp, join_all,
     models::{ModelMessage, UserContent},
     protocol::{AgentKind, Part, ToolState, UiMessage},
 };
 
 use super::{
     cast::{Cast, define_with, here, sub},
-    dice::Dice,
     left_over::number,
     plan::{Expected, Plan, Told},
 };
@@ -195,7 +194,7 @@ async fn random_trees_come_out_as_a_simple_reference_says() {
     let mut mix: BTreeMap<&str, usize> = BTreeMap::new();
     let mut agents = 0;
     for seed in 1..=count {
-        let plan = Plan::grow(&mut Dice::new(seed as u64), "go".to_owned(), 0);
+        let plan = Plan::grow(&mut Rng::new(seed as u64), "go".to_owned(), 0);
         plan.kinds().into_iter().for_each(|kind| *mix.entry(kind).or_default() += 1);
         let played = tokio::time::timeout(std::time::Duration::from_secs(60), play(&plan)).await;
         let Ok((app, message)) = played else { panic!("tree {seed} never ended: {plan:#?}") };

@@ -10,7 +10,7 @@ use std::{
 use engine::SubAgentLimits;
 use serde_json::{Value, json};
 use testkit::{
-    Gate, Reply, TestApp, calls,
+    Gate, Reply, Rng, TestApp, calls,
     models::Scripted,
     protocol::{Part, ToolState, UiMessage},
     says, says_in_pieces,
@@ -20,7 +20,6 @@ use testkit::{
 
 use super::{
     cast::{Cast, define, hands, nested, sub},
-    dice::Dice,
     left_over::{Left, number},
 };
 
@@ -177,13 +176,13 @@ async fn a_tree_can_be_stopped_at_any_moment_and_nothing_is_left_of_it() {
     let app = start(forty(words, None).model_by_request(), 4).await;
     app.chat("warm up").send("and now").await.end().await;
     let left = Left::look().await;
-    let mut dice = Dice::new(2_026);
+    let mut rng = Rng::new(2_026);
     let (mut slowest, mut moments, mut cut) = (Duration::ZERO, BTreeSet::new(), 0);
     for round in 0..count {
         let name = format!("chat-{round}");
         let chat = app.chat(&name);
         let mut turn = chat.send_with("go", json!({ "subAgentStream": "chunks" })).await;
-        let moment = dice.roll(900);
+        let moment = rng.below(900);
         moments.insert(moment);
         for _ in 0..moment {
             if turn.next_chunk().await.is_none() {

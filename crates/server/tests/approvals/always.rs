@@ -5,8 +5,8 @@ use testkit::{
     TestApp, calls, calls_many,
     protocol::{ErrorCode, SessionEvent},
     says,
-    tool_kit::ApprovalScope,
-    tools::TestTool,
+    test_tools::TestTool,
+    tools::ApprovalScope,
 };
 
 use crate::{approval_path, asks};

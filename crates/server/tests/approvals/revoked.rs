@@ -6,7 +6,7 @@ use testkit::{
     engine::agents::AgentDefinition,
     protocol::{AgentKind, WorkspaceId},
     says,
-    tools::TestTool,
+    test_tools::TestTool,
 };
 
 use crate::told;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use axum::{Router, body::Bytes, http::Uri, response::IntoResponse};
 use serde_json::{Value, json};
 use testkit::{
-    Answer, Chat, Gate, TestApp,
+    Chat, Gate, HttpResponse, TestApp,
     models::{
         Catalog, CatalogSettings, ModelMessage, Scripted, UserContent, WireFormat, demo, registry::Registry,
     },
@@ -117,7 +117,7 @@ fn plain(name: &str, media_type: &str, text: &str) -> Value {
     json!({ "type": "file", "mediaType": media_type, "filename": name, "url": format!("data:{media_type},{encoded}") })
 }
 
-async fn send(chat: &Chat, id: &str, model: &str, files: &[Value]) -> Answer {
+async fn send(chat: &Chat, id: &str, model: &str, files: &[Value]) -> HttpResponse {
     let mut parts = files.to_vec();
     parts.push(json!({ "type": "text", "text": "look at this" }));
     let message = json!({ "id": id, "role": "user", "parts": parts });
@@ -129,7 +129,7 @@ async fn send(chat: &Chat, id: &str, model: &str, files: &[Value]) -> Answer {
 }
 
 #[track_caller]
-fn assert_refused(answer: &Answer, words: &[&str]) {
+fn assert_refused(answer: &HttpResponse, words: &[&str]) {
     let code = answer.header("x-error-code");
     assert_eq!((answer.status, code), (422, "unsupported_attachment"), "{answer:?}");
     testkit::assert_is_sentence(&answer.body);

@@ -16,7 +16,7 @@ use testkit::{
     protocol::{IdSource, SessionId, WorkspaceId},
     says,
     store::Store,
-    tools::TestTool,
+    test_tools::TestTool,
 };
 
 /// No import of these small folders takes so long, unless it hangs.

@@ -3,7 +3,7 @@
 use std::{future::Future, time::Duration};
 
 use serde_json::json;
-use testkit::{Builder, Connection, Gate, Listening, Reply, Scripted, TestApp, says, waits};
+use testkit::{Builder, Connection, Gate, LoopbackServer, Reply, Scripted, TestApp, says, waits};
 
 #[path = "limits/gone.rs"]
 mod gone;
@@ -53,7 +53,7 @@ fn head(length: usize) -> String {
     )
 }
 
-async fn assert_serves(server: &Listening, chat: &str) {
+async fn assert_serves(server: &LoopbackServer, chat: &str) {
     let answer = in_time(server.request("POST", "/api/chat", &question(chat)).await.read_all()).await;
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("Fine."), "{answer}");
 }

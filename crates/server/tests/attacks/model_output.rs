@@ -6,8 +6,6 @@
 
 #[path = "model_output/checks.rs"]
 mod checks;
-#[path = "../agents/dice.rs"]
-mod dice;
 #[path = "model_output/mouth.rs"]
 mod mouth;
 #[path = "model_output/speech.rs"]
@@ -23,12 +21,11 @@ use std::{
 
 use serde_json::json;
 use testkit::{
-    TestApp,
+    Rng, TestApp,
     protocol::{ToolState, UiMessage},
-    tool_kit,
+    tools,
 };
 
-use dice::Dice;
 use mouth::{Mouth, PLAIN, Wire};
 
 /// No case takes longer unless it hangs.
@@ -63,7 +60,7 @@ async fn a_model_that_says_anything_ends_neither_the_process_nor_a_chat_badly() 
     count_panics();
     let (mouth, wired) = (Mouth::new(), Mouth::new());
     let wire = Wire::start(&wired).await;
-    let limits = tool_kit::Limits { time: Duration::from_secs(5), ..tool_kit::Limits::default() };
+    let limits = tools::Limits { time: Duration::from_secs(5), ..tools::Limits::default() };
     let direct = TestApp::builder().tool_limits(limits).model(mouth.clone()).start().await;
     let remote = TestApp::builder().tool_limits(limits).catalog(wire.catalog()).start().await;
 
@@ -89,14 +86,14 @@ async fn a_model_that_says_anything_ends_neither_the_process_nor_a_chat_badly() 
 
 /// One chat with a person who does anything; returns how many questions were answered.
 async fn case(app: &TestApp, seed: u64) -> usize {
-    let mut dice = Dice::new(seed ^ 0x5eed);
+    let mut rng = Rng::new(seed ^ 0x5eed);
     let name = format!("case-{seed}");
     let chat = app.chat(&name);
-    let agent = MAIN_AGENTS[usize::try_from(dice.roll(3)).unwrap()];
+    let agent = MAIN_AGENTS[rng.below(3)];
     let mut asked = 0;
     let mut turn = chat.send_with("Go.", json!({ "agentId": agent })).await;
-    if dice.roll(6) == 0 {
-        for _ in 0..dice.roll(30) {
+    if rng.below(6) == 0 {
+        for _ in 0..rng.below(30) {
             if turn.next_chunk().await.is_none() {
                 break;
             }
@@ -115,15 +112,15 @@ async fn case(app: &TestApp, seed: u64) -> usize {
         }
         let message = chat.history().await.pop().unwrap();
         let questions = questions(&message);
-        if round >= ROUNDS || questions.is_empty() || dice.roll(8) == 0 {
+        if round >= ROUNDS || questions.is_empty() || rng.below(8) == 0 {
             let stopped = chat.stop().await;
             assert_eq!(stopped.status, 200, "seed {seed}: {stopped:?}");
             continue;
         }
         for question in questions {
-            let mut answer = json!({ "approved": dice.roll(3) > 0 });
-            if dice.roll(4) == 0 {
-                answer["reason"] = json!(speech::text(&mut dice).chars().take(500).collect::<String>());
+            let mut answer = json!({ "approved": rng.below(3) > 0 });
+            if rng.below(4) == 0 {
+                answer["reason"] = json!(speech::text(&mut rng).chars().take(500).collect::<String>());
             }
             let path = format!("/api/approvals/{question}");
             let answered = app.caller.post_json(&path, &answer).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::{
-    Answer, Caller, Connection, Gate, Listening, Scripted, TestApp,
+    Caller, Connection, Gate, HttpResponse, LoopbackServer, Scripted, TestApp,
     protocol::{Clock, ErrorCode},
     says,
     store::{SignIns, Tokens},
@@ -20,16 +20,16 @@ async fn app() -> TestApp {
 }
 
 /// Opens the sign-in link of a token as a browser does.
-async fn link(app: &TestApp, token: &str, headers: &[(&str, &str)]) -> Answer {
+async fn link(app: &TestApp, token: &str, headers: &[(&str, &str)]) -> HttpResponse {
     app.stranger().request("GET", &format!("/?token={token}"), headers, "").await
 }
 
-fn cookies(answer: &Answer) -> Vec<String> {
+fn cookies(answer: &HttpResponse) -> Vec<String> {
     answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap().to_owned()).collect()
 }
 
 /// `name=value` of the sign-in that an answer sets.
-fn pair(answer: &Answer) -> String {
+fn pair(answer: &HttpResponse) -> String {
     let set = cookies(answer).into_iter().find(|cookie| !cookie.contains("Max-Age=0")).unwrap();
     set.split(';').next().unwrap().to_owned()
 }
@@ -39,11 +39,11 @@ async fn browser(app: &TestApp, token: &str) -> String {
     pair(&link(app, token, &[("user-agent", "A browser")]).await)
 }
 
-async fn get(app: &TestApp, path: &str, cookie: &str) -> Answer {
+async fn get(app: &TestApp, path: &str, cookie: &str) -> HttpResponse {
     app.stranger().request("GET", path, &[("cookie", cookie)], "").await
 }
 
-async fn delete(app: &TestApp, path: &str, cookie: &str) -> Answer {
+async fn delete(app: &TestApp, path: &str, cookie: &str) -> HttpResponse {
     app.stranger().request("DELETE", path, &[("cookie", cookie)], "").await
 }
 
@@ -186,7 +186,7 @@ async fn pages_of_listed_origins_may_replace_and_read_where_the_next_page_is() {
 
 /// A stream that stays open because its model never answers, read with these credentials.
 struct Open {
-    listening: Listening,
+    listening: LoopbackServer,
     connection: Connection,
 }
 

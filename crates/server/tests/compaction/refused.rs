@@ -8,7 +8,7 @@ use testkit::{
     Scripted, TestApp,
     models::{ModelMessage, ModelRequest},
     protocol::{Chunk, Usage},
-    tools::TestTool,
+    test_tools::TestTool,
     upstream::{Summaries, Upstream},
 };
 

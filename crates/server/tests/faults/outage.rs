@@ -98,7 +98,7 @@ async fn a_stop_while_the_store_blocks_works_when_it_is_back() {
     assert_eq!(other.status, 200);
     while bounded("the end", stream.next(&chat, false)).await {}
     assert!(matches!(person.conclude(stream), Heard::Stream { end: Chunk::Abort, .. }));
-    faults.lift();
+    faults.clear_rules();
     person.reload().await;
     assert_eq!(person.send("hello").await.text(), "Fine.");
     checks::session(&app, &person.chat).await;
@@ -135,7 +135,7 @@ async fn a_store_that_stays_away_ends_streams_with_an_error_and_the_chat_recover
             assert_eq!(answer.header("x-error-code"), ErrorCode::StoreUnavailable.as_str(), "{path}");
         }
         bounded("a refusal", chat.post(&body)).await.assert_sentence(ErrorCode::StoreUnavailable);
-        faults.lift();
+        faults.clear_rules();
         match back {
             "send" => {}
             "stop" => {

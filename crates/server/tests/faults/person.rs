@@ -3,12 +3,12 @@
 use axum::{body::Body, response::Response};
 use serde_json::{Value, json};
 use testkit::{
-    Answer, Chat,
-    frames::{Frame, Frames},
+    Chat, HttpResponse, chunk_schema,
     protocol::{
         Chunk, ErrorCode, MessageFold, MessageId, Part, Role, ToolState, UiMessage, message::Approval,
     },
-    strict, user,
+    sse_events::{SseEvent, SseEvents},
+    user,
 };
 
 use crate::{Tally, bounded};
@@ -59,7 +59,7 @@ impl Person {
     /// A stream that has begun, or what came in its place.
     pub async fn open(&mut self, response: Response) -> Result<Stream, Heard> {
         match response.status().as_u16() {
-            200 => Ok(Stream { frames: Frames::of(response), fold: None, end: None, seqs: Vec::new() }),
+            200 => Ok(Stream { events: SseEvents::of(response), fold: None, end: None, seqs: Vec::new() }),
             204 => {
                 self.tally.succeeded += 1;
                 Err(Heard::Nothing)
@@ -196,7 +196,13 @@ impl Person {
     }
 
     /// Asks until it is answered; these codes are answers, too.
-    pub async fn ask(&mut self, method: &str, path: &str, body: Option<Value>, fine: &[ErrorCode]) -> Answer {
+    pub async fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+        fine: &[ErrorCode],
+    ) -> HttpResponse {
         let what = format!("{method} {path}");
         let json = [("content-type", "application/json")];
         for _ in 0..TRIES {
@@ -223,7 +229,7 @@ impl Person {
 
 /// A stream while it is read.
 pub struct Stream {
-    frames: Frames,
+    events: SseEvents,
     pub fold: Option<MessageFold>,
     pub end: Option<Chunk<'static>>,
     seqs: Vec<u64>,
@@ -232,15 +238,15 @@ pub struct Stream {
 impl Stream {
     /// Takes the next chunk; `false` after `[DONE]`.
     pub async fn next(&mut self, chat: &Chat, resumed: bool) -> bool {
-        match self.frames.next().await {
-            Some(Frame::Comment(_)) => true,
-            Some(Frame::Done) => {
-                assert_eq!(self.frames.next().await, None, "[DONE] is the last event");
+        match self.events.next().await {
+            Some(SseEvent::Comment(_)) => true,
+            Some(SseEvent::Done) => {
+                assert_eq!(self.events.next().await, None, "[DONE] is the last event");
                 false
             }
             None => panic!("a body ends without [DONE]"),
-            Some(Frame::Chunk { seq, json }) => {
-                assert_eq!(strict::problem(&json), None, "{json}");
+            Some(SseEvent::Chunk { seq, json }) => {
+                assert_eq!(chunk_schema::violation(&json), None, "{json}");
                 assert!(seq.is_none() || self.seqs.last().copied() < seq, "numbers go up");
                 self.seqs.extend(seq);
                 let chunk: Chunk<'static> = serde_json::from_value(json).unwrap();

@@ -3,7 +3,8 @@
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
-use testkit::faults::{Chance, Count, Effect, Method, When};
+use testkit::Rng;
+use testkit::faults::{Count, Effect, Method, When};
 use tokio::task::JoinSet;
 
 use crate::{Tally, rounds, script::Stage};
@@ -71,9 +72,9 @@ async fn one(method: Option<Method>, per_mille: u32, seed: u64) -> (Tally, Count
         Some(method) => stage.faults.on(method, when, Effect::Fail),
         None => stage.faults.on_any(when, Effect::Fail),
     }
-    let mut chance = Chance::new(seed ^ 0x5eed);
+    let mut rng = Rng::new(seed ^ 0x5eed);
     for _ in 0..STEPS {
-        match chance.below(9) {
+        match rng.below(9) {
             0 | 1 => stage.says("talk", "Hello there.").await,
             2 => stage.says("tools", "Both done.").await,
             3 => stage.asks("approve", true, "Settled.").await,
@@ -88,7 +89,7 @@ async fn one(method: Option<Method>, per_mille: u32, seed: u64) -> (Tally, Count
         Some(method) => stage.faults.counts()[&method],
         None => stage.faults.total(),
     };
-    stage.faults.lift();
+    stage.faults.clear_rules();
     stage.is_in_order().await;
     (stage.person.tally, total)
 }

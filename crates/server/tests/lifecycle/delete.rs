@@ -28,7 +28,7 @@ async fn a_deleted_chat_takes_the_messages_that_wait_with_it() {
     let body = json!({ "id": "chat", "messages": [testkit::user("w", "later")], "whenBusy": "queue" });
     let queued = app.main.open(&body).await;
     assert_eq!(app.caller.delete("/api/sessions/chat").await.status, 204);
-    let gone = testkit::Answer::of(queued).await;
+    let gone = testkit::HttpResponse::of(queued).await;
     assert!(gone.body.contains("There is no such chat."), "{gone:?}");
     assert_eq!(turn.end().await, Chunk::Abort);
     assert_eq!(app.caller.session_ids().await, Vec::<String>::new());

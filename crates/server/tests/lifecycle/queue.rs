@@ -93,7 +93,7 @@ async fn one_waiting_message_is_taken_back_and_the_rest_goes_on() {
     };
     assert_eq!(stop("a").await, json!({ "stopped": true, "status": "withdrawn" }));
     assert_eq!(stop("a").await, json!({ "stopped": false, "status": "idle" }), "once");
-    let second = testkit::Answer::of(second).await;
+    let second = testkit::HttpResponse::of(second).await;
     assert_eq!(second.status, 200);
     assert!(
         second.body.contains("was taken back") && second.body.ends_with("data: [DONE]\n\n"),
@@ -122,7 +122,7 @@ async fn a_stop_takes_back_everything_that_waits_and_a_restart_does_not_bring_it
     assert_eq!(waiting(&app).await, ["a"]);
     assert_eq!(app.main.stop().await.json(), json!({ "stopped": true, "status": "cancelled" }));
     assert_eq!(turn.end().await, Chunk::Abort);
-    assert!(testkit::Answer::of(second).await.body.contains("was taken back"));
+    assert!(testkit::HttpResponse::of(second).await.body.contains("was taken back"));
     assert_eq!(waiting(&app).await, Vec::<String>::new());
     let app = app.restart([says("Never.")]).await;
     assert!(app.main.resume().await.is_none());

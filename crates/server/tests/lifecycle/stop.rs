@@ -64,7 +64,7 @@ async fn a_stopped_answer_can_be_continued_in_the_same_message() {
     gate.reached().await;
     app.main.stop().await;
     turn.end().await;
-    let mut more = app.main.go_on().await;
+    let mut more = app.main.resend_last().await;
     assert_eq!(more.text().await, "Once upon a time.");
     assert_eq!(more.shown().id, turn.shown().id);
     assert_eq!(more.shown().metadata.unwrap()["status"], "finished");
@@ -86,7 +86,7 @@ async fn an_answer_continued_after_a_retry_keeps_its_own_segments_and_usage() {
     app.main.regenerate().await.end().await;
     assert_eq!(app.main.branch("msg_1").await.status, 200);
     app.main.reload().await;
-    let mut more = app.main.go_on().await;
+    let mut more = app.main.resend_last().await;
     more.end().await;
     let new: Vec<_> = more
         .chunks
@@ -137,7 +137,7 @@ async fn stop_drops_the_messages_that_wait() {
     let body = tab.body(json!({}), json!({ "whenBusy": "queue" }));
     let waiting = tab.open(&body).await;
     assert_eq!(app.main.stop().await.status, 200);
-    let dropped = testkit::Answer::of(waiting).await;
+    let dropped = testkit::HttpResponse::of(waiting).await;
     assert!(dropped.body.contains("was taken back"), "{dropped:?}");
     assert_eq!(turn.end().await, Chunk::Abort);
     assert_eq!(app.model.requests().len(), 1);
@@ -153,7 +153,7 @@ async fn a_tool_that_tidies_up_within_its_grace_keeps_its_result() {
             arrived.arrive();
             ctx.cancel.cancelled().await;
             // Longer than anybody who does not know the tools' grace would wait.
-            tokio::time::sleep(testkit::tool_kit::GRACE * 9 / 10).await;
+            tokio::time::sleep(testkit::tools::GRACE * 9 / 10).await;
             Ok(json!("tidied up"))
         }
     });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use testkit::tool_kit::{AnyTool, Family, Tool, ToolCtx, ToolError, erase};
+use testkit::tools::{AnyTool, Family, Tool, ToolCtx, ToolError, erase};
 
 /// Make a note.
 #[derive(Deserialize, Serialize, JsonSchema)]

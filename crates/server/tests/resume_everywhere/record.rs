@@ -11,7 +11,7 @@ use testkit::{
     Gate, Reply, Scripted, TestApp, call_in_pieces, calls,
     protocol::{Chunk, UiMessage, wire::chat::Profile},
     reasons, says,
-    tools::{ToolGate, gated},
+    test_tools::{ToolGate, gated},
     user, waits,
 };
 use tokio::task::JoinSet;

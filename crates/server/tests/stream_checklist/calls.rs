@@ -54,7 +54,7 @@ async fn item_133_a_failure_a_denial_and_a_result_without_output_have_their_own_
     let results: Vec<_> = turn
         .chunks
         .iter()
-        .filter(|chunk| line(chunk).starts_with("tool-output"))
+        .filter(|chunk| chunk_line(chunk).starts_with("tool-output"))
         .map(|chunk| serde_json::to_value(chunk).unwrap())
         .collect();
     assert_eq!(
@@ -123,7 +123,7 @@ async fn item_135_live_output_is_preliminary_between_input_and_result_and_bounde
     let kinds: Vec<_> = turn
         .chunks
         .iter()
-        .map(line)
+        .map(chunk_line)
         .filter(|line| line.contains(" c"))
         .map(|line| line.split(' ').next().unwrap_or_default().to_owned())
         .filter(|kind| kind != "tool-input-delta" && kind != "start")
@@ -168,6 +168,6 @@ async fn item_144_progress_is_only_in_data_parts() {
         .collect();
     assert_eq!(data.len(), 2, "the plan and the report, not the transient progress: {data:?}");
     assert!(data.contains(&"plan") && data.contains(&"report"));
-    assert!(turn.chunks.iter().any(|chunk| line(chunk).starts_with("data-progress transient")));
+    assert!(turn.chunks.iter().any(|chunk| chunk_line(chunk).starts_with("data-progress transient")));
     app.main.assert_history_is_what_the_tab_shows().await;
 }

@@ -134,7 +134,7 @@ async fn item_141_a_stop_closes_everything_and_ends_with_abort() {
 async fn item_143_an_answer_that_was_not_streamed_appears_as_one_text_part() {
     let whole = json!({ "choices": [{ "message": { "role": "assistant", "content": "All at once." },
         "finish_reason": "stop" }], "usage": { "prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5 } });
-    let server = testkit::Played::once("application/json", &whole.to_string()).await;
+    let server = testkit::FixedModelServer::start("application/json", &whole.to_string()).await;
     let settings = ModelSettings::new("test/whole", &server.base_url, "whole");
     let model = RemoteModel::new(WireFormat::OpenAi, settings);
     let app = TestApp::builder().model(model.unwrap()).start().await;

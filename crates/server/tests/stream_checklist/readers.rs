@@ -49,7 +49,7 @@ async fn item_142_a_reader_that_comes_back_at_any_point_has_the_same_parts() {
     assert_eq!(shape(&message), order);
     for (_, turn) in &mut readers {
         assert_eq!(turn.message().await, message);
-        assert_eq!(lines(&merged(&turn.chunks)), lines(&merged(&whole.chunks)));
+        assert_eq!(chunk_lines(&merge_deltas(&turn.chunks)), chunk_lines(&merge_deltas(&whole.chunks)));
     }
     app.main.assert_history_is_what_the_tab_shows().await;
 }
@@ -59,7 +59,7 @@ async fn item_145_the_same_log_gives_the_same_chunks_on_every_route() {
     for (name, transcript) in transcripts().await {
         let again = replay(&transcript.chat).await;
         let posted = without_pauses(&transcript.responses);
-        assert_eq!(lines(&merged(&again.chunks)), lines(&merged(&posted)), "{name}");
+        assert_eq!(chunk_lines(&merge_deltas(&again.chunks)), chunk_lines(&merge_deltas(&posted)), "{name}");
     }
 }
 

@@ -69,8 +69,8 @@ fn item_127_a_breach_of_the_grammar_is_found() {
         vec![start(), step(), chunk(json!({ "type": "finish", "finishReason": "stop" }))],
         vec![start(), chunk(json!({ "type": "abort" })), step()],
     ] {
-        let mut grammar = Grammar::default();
-        let last = breach.iter().map(|chunk| grammar.take(chunk)).last().unwrap();
+        let mut order = ChunkOrder::default();
+        let last = breach.iter().map(|chunk| order.accept(chunk)).last().unwrap();
         assert!(last.is_err(), "{breach:?}");
     }
 }
@@ -100,7 +100,7 @@ async fn item_129_a_tool_call_closes_the_open_segment_before_its_input() {
         let mut turn = app.send("go").await;
         turn.end().await;
         let position = |wanted: &str| {
-            turn.chunks.iter().position(|chunk| line(chunk).starts_with(wanted)).unwrap_or(usize::MAX)
+            turn.chunks.iter().position(|chunk| chunk_line(chunk).starts_with(wanted)).unwrap_or(usize::MAX)
         };
         let end = position("text-end s0").min(position("reasoning-end s0"));
         assert!(end < position("tool-input-start c"));

@@ -5,7 +5,7 @@ use super::*;
 async fn transcript(name: &str) -> String {
     let all = transcripts().await;
     let (_, transcript) = all.iter().find(|(known, _)| *known == name).unwrap();
-    lines(&transcript.chunks)
+    chunk_lines(&transcript.chunks)
 }
 
 #[tokio::test]

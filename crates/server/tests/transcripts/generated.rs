@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use testkit::{TestApp, protocol::Part};
+use testkit::{Rng, TestApp, protocol::Part};
 
 use super::world::{export_to, files, import_from, reload, settle, start, turn};
-use crate::dice::Dice;
 
-fn task(dice: &mut Dice, depth: usize) -> String {
-    let count = 1 + dice.roll(3);
-    let words = (0..count).map(|_| match dice.roll(if depth < 3 { 11 } else { 8 }) {
+fn task(rng: &mut Rng, depth: usize) -> String {
+    let count = 1 + rng.below(3);
+    let words = (0..count).map(|_| match rng.below(if depth < 3 { 11 } else { 8 }) {
         0 => "echo".to_owned(),
         1 => "fail".to_owned(),
         2 => "ask".to_owned(),
@@ -18,20 +17,20 @@ fn task(dice: &mut Dice, depth: usize) -> String {
         5 => "zh".to_owned(),
         6 => "err".to_owned(),
         7 => "echo".to_owned(),
-        8 => format!("spawn({})", task(dice, depth + 1)),
-        _ => format!("nest({})", task(dice, depth + 1)),
+        8 => format!("spawn({})", task(rng, depth + 1)),
+        _ => format!("nest({})", task(rng, depth + 1)),
     });
     words.collect::<Vec<_>>().join(" ")
 }
 
 /// Lives through a random session; returns what occurred in it.
-async fn live(app: &TestApp, dice: &mut Dice) -> Vec<&'static str> {
+async fn live(app: &TestApp, rng: &mut Rng) -> Vec<&'static str> {
     let mut occurred = Vec::new();
-    let turns = 1 + dice.roll(4);
+    let turns = 1 + rng.below(4);
     for number in 0..turns {
-        app.clock.advance(1_000 + i64::try_from(dice.roll(5_000)).unwrap());
-        let text = task(dice, 0);
-        let answer = match dice.roll(4) {
+        app.clock.advance(1_000 + rng.below(5_000));
+        let text = task(rng, 0);
+        let answer = match rng.below(4) {
             0 => Some(false),
             1 if number + 1 == turns => None,
             _ => Some(true),
@@ -45,7 +44,7 @@ async fn live(app: &TestApp, dice: &mut Dice) -> Vec<&'static str> {
         ] {
             occurred.extend(text.contains(word).then_some(name));
         }
-        match dice.roll(5) {
+        match rng.below(5) {
             0 if number > 0 => {
                 occurred.push("edits");
                 reload(app).await;
@@ -76,7 +75,7 @@ async fn live(app: &TestApp, dice: &mut Dice) -> Vec<&'static str> {
             occurred.push("open questions");
         }
     }
-    if dice.roll(3) == 0 {
+    if rng.below(3) == 0 {
         occurred.push("titles");
         app.caller
             .patch_json(
@@ -93,9 +92,9 @@ async fn exported_imported_and_exported_again_a_session_is_the_same_byte_for_byt
     let count: u64 = std::env::var("TRANSCRIPTS").ok().and_then(|count| count.parse().ok()).unwrap_or(12);
     let mut mix: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in 1..=count {
-        let mut dice = Dice::new(seed);
+        let mut rng = Rng::new(seed);
         let app = start().await;
-        let mut occurred = live(&app, &mut dice).await;
+        let mut occurred = live(&app, &mut rng).await;
         occurred.sort_unstable();
         occurred.dedup();
         occurred.into_iter().for_each(|what| *mix.entry(what).or_default() += 1);

@@ -7,6 +7,7 @@ use protocol::{
     SessionId, Timestamp, ToolCallId, WorkspaceId,
 };
 use store::{Append, ArtifactCursor, Row, SessionTarget, Store, StoreError};
+use test_support::Rng;
 
 use crate::{StoreLocation, script::*};
 
@@ -127,12 +128,10 @@ pub async fn the_end_of_a_branch_is_where_the_newest_children_lead(location: &St
     // Children of each message, in the order they came; a user's message each, which is all a tree needs.
     let mut children: Vec<Vec<usize>> = vec![Vec::new()];
     script.append(vec![accepted("n0", 0, None)]).await;
-    let mut dice: u64 = 7;
+    let mut rng = Rng::new(7);
     for node in 1..120 {
-        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let draw = usize::try_from(dice >> 33).unwrap();
-        // Mostly on from the newest, now and then anywhere.
-        let parent = if draw % 4 == 0 { (draw / 4) % node } else { node - 1 };
+        // Usually after the newest message, sometimes after any.
+        let parent = if rng.percent(25) { rng.below(node) } else { node - 1 };
         script.append(vec![accepted(&format!("n{node}"), 0, Some(first(&format!("n{parent}"))))]).await;
         children[parent].push(node);
         children.push(Vec::new());

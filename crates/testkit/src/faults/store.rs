@@ -1,4 +1,4 @@
-//! A store that works like the one inside it, unless a rule says otherwise.
+//! A store that forwards every call to another, unless a rule makes the call fail or wait.
 
 use std::{fs::File, sync::Arc};
 
@@ -17,7 +17,7 @@ use store::{
     UsageReports, UsageSum,
 };
 
-use super::{Answer, Faults, Method, fault};
+use super::{Delivery, Faults, Method, fault};
 
 pub struct FaultyStore {
     inner: Arc<dyn Store>,
@@ -34,11 +34,11 @@ impl FaultyStore {
         method: Method,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        let answer = self.faults.before(method).await?;
+        let delivery = self.faults.before(method).await?;
         let result = call.await;
-        match answer {
-            Answer::Told => result,
-            Answer::Lost => Err(fault(method)),
+        match delivery {
+            Delivery::Delivered => result,
+            Delivery::Lost => Err(fault(method)),
         }
     }
 }

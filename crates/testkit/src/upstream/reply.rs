@@ -1,4 +1,4 @@
-//! Acts as the pieces of a streamed answer, and playing them.
+//! Turns the acts of a script into the pieces of a streamed response, and sends them.
 
 use std::{io, time::Duration};
 
@@ -14,11 +14,11 @@ pub(super) enum Piece {
     Cut,
 }
 
-/// What the request was counted when nobody counts.
+/// The number of request tokens to report when tokens are not counted.
 pub(super) const READ: u64 = 10;
 
-/// The whole answer to one call. `made` counts the calls of the turn, so that ids are new; `attempt` counts how
-/// often this step was begun before; `read` is how many tokens the request had.
+/// The whole response to one request. `made` counts the tool calls of the turn, so that ids are new; `attempt` counts how
+/// often this step was started before; `read` is the number of request tokens.
 pub(super) fn pieces(
     acts: &[Act],
     pace_ms: u64,
@@ -77,7 +77,7 @@ pub(super) fn pieces(
     out
 }
 
-/// The first text of an input names its call: readable in logs, and unique where inputs are.
+/// The id contains the first text of the input: readable in logs, and unique when inputs are.
 fn id_of(input: &Value) -> String {
     let text = input.as_object().and_then(|fields| fields.values().find_map(Value::as_str));
     format!("call_{}", text.unwrap_or("x").replace(|character: char| !character.is_ascii_alphanumeric(), "_"))
@@ -91,7 +91,7 @@ fn event(json: &Value) -> Piece {
     Piece::Send(format!("data: {json}\n\n"))
 }
 
-/// The pieces as a body; a cut is an error, which closes the connection in the middle.
+/// Streams the pieces as a body; a cut is an error, which closes the connection.
 pub(super) fn play(pieces: Vec<Piece>) -> impl Stream<Item = Result<String, io::Error>> {
     stream::unfold(pieces.into_iter(), |mut pieces| async move {
         loop {

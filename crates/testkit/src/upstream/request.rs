@@ -1,4 +1,4 @@
-//! What a request says: the script, how far it has come, and the results it carries.
+//! Reads a request: the script, the next step, and the tool results it contains.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ pub(super) struct Asked {
     pub(super) script: Script,
     /// The user's text, which names the script.
     pub(super) text: String,
-    /// The step that comes next.
+    /// The next step.
     pub(super) step: usize,
     /// How many calls the turn has made: new ids are counted from here.
     pub(super) calls: usize,
@@ -61,7 +61,7 @@ impl Asked {
 fn text_of(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),
-        // What was asked stands between the facts of the turn and what a caller handed over beside it.
+        // The question is between the facts of the turn and what the caller attached.
         Value::Array(parts) => {
             let texts = || parts.iter().rev().filter_map(|part| part["text"].as_str());
             texts().find(|text| Script::find(text).is_ok()).or_else(|| texts().next()).map(str::to_owned)

@@ -1,15 +1,15 @@
-//! What the model will do, written into the user's message.
+//! The script of the model, written into the user's message.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The rest of the user's text after this is the script.
+/// The script follows this mark, to the end of the user's text.
 const MARK: &str = "script: ";
 
-/// One list of acts for each call of the model; a list with tool calls is followed by the next list.
+/// One list of acts per model call; after a list with tool calls comes the next list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Script {
-    /// The silence between two deltas.
+    /// The pause between two deltas.
     pub pace_ms: u64,
     /// Characters in a delta.
     pub piece: usize,
@@ -25,7 +25,7 @@ pub enum Act {
     Text {
         text: String,
     },
-    /// So many bytes of text that need not travel in the script.
+    /// This many bytes of text, without having them in the script.
     Fill {
         bytes: usize,
     },
@@ -34,15 +34,15 @@ pub enum Act {
         tool: String,
         input: Value,
     },
-    /// Says nothing for a while.
+    /// Sends nothing for this long.
     Stall {
         ms: u64,
     },
-    /// Cuts the connection here, the first so many times.
+    /// Closes the connection here, the first this many times.
     Cut {
         first: u32,
     },
-    /// Answers with this status instead, the first so many times.
+    /// Answers with this status instead, the first this many times.
     Fail {
         status: u16,
         first: u32,

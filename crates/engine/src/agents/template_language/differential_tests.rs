@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use minijinja::{Environment, UndefinedBehavior, Value as Theirs, filters, tests as conditions};
+use test_support::Rng;
 
 use super::{Fault, Variable, parse};
 
@@ -43,15 +44,12 @@ fn ours(template: &str) -> Result<String, super::Problem> {
     parse(template)?.render(&variables()).map(|rendered| rendered.text)
 }
 
-/// Writes templates of the language by chance, the same ones for the same seed.
-struct Author(u64);
+/// Writes random templates of the language, the same ones for the same seed.
+struct Author(Rng);
 
 impl Author {
     fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % most
+        self.0.below(most)
     }
 
     fn one(&mut self, all: &[&str]) -> String {
@@ -200,7 +198,7 @@ impl Author {
 fn what_both_can_render_they_render_alike() {
     let mut rendered = 0;
     for seed in 1..=8000_u64 {
-        let template = Author(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).nodes(3);
+        let template = Author(Rng::new(seed)).nodes(3);
         match (ours(&template), theirs(&template)) {
             (Ok(ours), Ok(theirs)) => {
                 assert_eq!(ours, theirs, "{template:?}");

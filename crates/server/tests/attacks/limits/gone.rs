@@ -66,7 +66,7 @@ async fn a_waiting_client_that_only_has_nothing_more_to_send_is_answered() {
     let (app, mut turn) = busy(&gate, [says("Three.")]).await;
     let server = app.over_http().await;
     let mut waiting = server.request("POST", "/api/chat", &retry("queue")).await;
-    waiting.say_no_more().await;
+    waiting.close_write().await;
     // It is asked whether it is still there.
     in_time(waiting.read_until("HTTP/1.1 100 Continue\r\n\r\n")).await;
     assert_eq!(used(&app).await.0, 1);

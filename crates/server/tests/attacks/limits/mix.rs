@@ -6,6 +6,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
+use testkit::Rng;
 use tokio::task::JoinSet;
 
 use super::*;
@@ -13,26 +14,16 @@ use super::*;
 const ATTACKERS: u64 = 24;
 const GOOD: u64 = 4;
 
-/// Random numbers from a seed.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
-
 fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
 /// One thing that a bad client does; however it ends.
-async fn attack(server: &Listening, dice: &mut Dice, chat: &str) {
-    let pause = milliseconds(dice.roll(40));
+async fn attack(server: &LoopbackServer, rng: &mut Rng, chat: &str) {
+    let pause = milliseconds(rng.below(40));
     let whole = format!("{}{}", head(question(chat).len()), question(chat));
-    let cut = dice.roll(whole.len() as u64) as usize;
-    match dice.roll(8) {
+    let cut = rng.below(whole.len());
+    match rng.below(8) {
         // Half a request, then nothing or the end.
         0 => {
             let connection = server.raw(&whole[..cut]).await;
@@ -61,7 +52,7 @@ async fn attack(server: &Listening, dice: &mut Dice, chat: &str) {
         5 => {
             let mut connection =
                 server.slowly(&[whole.as_str(), HEALTH, &whole, HEALTH, HEALTH].concat()).await;
-            if dice.roll(2) == 0 {
+            if rng.below(2) == 0 {
                 connection.try_read().await;
             }
             tokio::time::sleep(pause).await;
@@ -70,7 +61,7 @@ async fn attack(server: &Listening, dice: &mut Dice, chat: &str) {
         6 => drop(server.raw(&whole).await),
         _ => {
             let mut connection = server.raw(&whole[..cut]).await;
-            connection.say_no_more().await;
+            connection.close_write().await;
             in_time(async { while connection.try_read().await {} }).await;
         }
     }
@@ -100,10 +91,10 @@ async fn good_clients_are_served_among_bad_ones_and_nothing_is_left_behind() {
     for number in 0..ATTACKERS {
         let (server, over, attacks) = (Arc::clone(&server), Arc::clone(&over), Arc::clone(&attacks));
         clients.spawn(async move {
-            let mut dice = Dice(seed ^ (number << 32));
+            let mut rng = Rng::new(seed ^ (number << 32));
             while !over.load(Ordering::Relaxed) {
-                let chat = format!("bad-{number}-{}", dice.roll(3));
-                attack(&server, &mut dice, &chat).await;
+                let chat = format!("bad-{number}-{}", rng.below(3));
+                attack(&server, &mut rng, &chat).await;
                 attacks.fetch_add(1, Ordering::Relaxed);
             }
             0_usize

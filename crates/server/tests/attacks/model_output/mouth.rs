@@ -14,15 +14,13 @@ use futures::{StreamExt, stream};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use testkit::{
+    Rng,
     models::{Catalog, Model, ModelEvent, ModelMessage, ModelRequest, ModelStream, UserContent},
     protocol::FinishReason,
 };
 use tokio::{net::TcpListener, task::JoinSet};
 
-use super::{
-    dice::Dice,
-    speech::{Asked, Said, hostile, pick, plain},
-};
+use super::speech::{Asked, Said, hostile, plain};
 
 /// What the person says to be answered with plain words.
 pub const PLAIN: &str = "Just say something, please.";
@@ -31,21 +29,21 @@ const CALLS: usize = 30;
 
 /// What it says next; the same seed says the same.
 #[derive(Clone)]
-pub struct Mouth(Arc<Mutex<(Dice, usize)>>);
+pub struct Mouth(Arc<Mutex<(Rng, usize)>>);
 
 impl Mouth {
     pub fn new() -> Self {
-        Self(Arc::new(Mutex::new((Dice::new(0), 0))))
+        Self(Arc::new(Mutex::new((Rng::new(0), 0))))
     }
 
     pub fn begin(&self, seed: u64) {
-        *self.0.lock() = (Dice::new(seed), 0);
+        *self.0.lock() = (Rng::new(seed), 0);
     }
 
     fn answer(&self, asked: &Asked) -> Said {
-        let (dice, said) = &mut *self.0.lock();
+        let (rng, said) = &mut *self.0.lock();
         *said += 1;
-        hostile(dice, asked, *said <= CALLS)
+        hostile(rng, asked, *said <= CALLS)
     }
 }
 
@@ -182,15 +180,15 @@ fn frame(event: &ModelEvent) -> Vec<u8> {
 }
 
 /// Bytes that no server should send.
-fn damage(dice: &mut Dice, frames: &mut Vec<Vec<u8>>) {
-    if dice.roll(4) > 0 || frames.is_empty() {
+fn damage(rng: &mut Rng, frames: &mut Vec<Vec<u8>>) {
+    if rng.below(4) > 0 || frames.is_empty() {
         return;
     }
-    for _ in 0..1 + dice.roll(3) {
-        let place = pick(dice, frames.len());
+    for _ in 0..1 + rng.below(3) {
+        let place = rng.below(frames.len());
         let frame = &mut frames[place];
-        let at = pick(dice, frame.len());
-        match dice.roll(8) {
+        let at = rng.below(frame.len());
+        match rng.below(8) {
             0 => frame.truncate(at),
             1 => frame.insert(at, 0xff),
             2 => frame.extend_from_slice(b"event: error\ndata: {\"error\":{\"message\":7}}\n\n"),

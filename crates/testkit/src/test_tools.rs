@@ -1,4 +1,4 @@
-//! Tools whose course a test holds in its hands.
+//! Tools that a test controls: when they finish, what they return, whether they ask.
 
 use std::{
     future::Future,
@@ -22,7 +22,7 @@ type Work = Arc<
 
 type Asks = Arc<dyn Fn(&Value) -> Approval + Send + Sync>;
 
-/// A tool that does what a test says, takes any input, and counts how often it ran.
+/// A tool that runs a closure of the test, accepts any input, and counts its runs.
 #[derive(Clone)]
 pub struct TestTool {
     spec: ToolSpec,
@@ -65,7 +65,7 @@ impl TestTool {
         self.with_side_effect()
     }
 
-    /// Asks, and says how far an "always" reaches.
+    /// Asks for approval; `covers` says which later calls an "always" allows.
     #[must_use]
     pub fn that_asks_for(mut self, scope: impl Fn(&Value) -> ApprovalScope + Send + Sync + 'static) -> Self {
         let why = "The test wants to know.";
@@ -73,12 +73,12 @@ impl TestTool {
         self.with_side_effect()
     }
 
-    /// How often it was begun.
+    /// How often it was started.
     pub fn runs(&self) -> usize {
         self.runs.load(Ordering::Relaxed)
     }
 
-    /// How often it came to its end.
+    /// How often it finished.
     pub fn finished(&self) -> usize {
         self.finished.load(Ordering::Relaxed)
     }
@@ -116,7 +116,7 @@ impl AnyTool for TestTool {
     }
 }
 
-/// Where a tool waits for the test. Once open, it stays open.
+/// A gate where a tool waits for the test. Once open, it stays open.
 #[derive(Clone, Default)]
 pub struct ToolGate {
     arrived: Arc<watch::Sender<usize>>,
@@ -128,12 +128,12 @@ impl ToolGate {
         Self::default()
     }
 
-    /// The tool says that it has come so far.
+    /// Records that a call has reached the gate.
     pub fn arrive(&self) {
         self.arrived.send_modify(|arrived| *arrived += 1);
     }
 
-    /// The tool comes to the gate and waits until it is open.
+    /// Reaches the gate and waits until it is open.
     pub async fn pass(&self) {
         self.arrive();
         self.is_open.subscribe().wait_for(|open| *open).await.unwrap();
@@ -143,7 +143,7 @@ impl ToolGate {
         self.is_open.send_replace(true);
     }
 
-    /// Waits until so many calls have come to the gate.
+    /// Waits until this many calls have reached the gate.
     pub async fn reached_by(&self, calls: usize) {
         self.arrived.subscribe().wait_for(|arrived| *arrived >= calls).await.unwrap();
     }
@@ -153,7 +153,7 @@ impl ToolGate {
     }
 }
 
-/// Waits at a gate, then gives its input back.
+/// A tool that waits at a gate, then returns its input.
 pub fn gated(name: &str, gate: &ToolGate) -> TestTool {
     let gate = gate.clone();
     TestTool::new(name, move |_, input| {
@@ -165,7 +165,7 @@ pub fn gated(name: &str, gate: &ToolGate) -> TestTool {
     })
 }
 
-/// Arrives at a gate, then works until it is cancelled.
+/// A tool that reaches a gate, then runs until it is cancelled.
 pub fn endless(name: &str, gate: &ToolGate) -> TestTool {
     let gate = gate.clone();
     TestTool::new(name, move |ctx, _| {

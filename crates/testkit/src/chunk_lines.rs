@@ -1,12 +1,12 @@
-//! A chunk as one short line, for transcripts that people compare.
+//! Formats each chunk as one short line, for transcripts in snapshot tests.
 
 use protocol::{Chunk, ProviderMetadata};
 use serde_json::{Map, Value};
 
-pub fn line(chunk: &Chunk<'_>) -> String {
+pub fn chunk_line(chunk: &Chunk<'_>) -> String {
     match chunk {
         Chunk::Start { message_id, message_metadata } => {
-            // The same in every test; one test looks at the values.
+            // The values are the same in every test, and one test checks them.
             let keys: Vec<_> =
                 message_metadata.iter().flat_map(|metadata| metadata.keys().cloned()).collect();
             with(format!("start {message_id}"), &keys.join(","))
@@ -92,8 +92,8 @@ fn object(object: &Map<String, Value>) -> String {
     serde_json::to_string(object).unwrap_or_default()
 }
 
-/// Adjacent deltas of one segment or one input as one chunk: how they were cut is a matter of time, not of meaning.
-pub fn merged(chunks: &[Chunk<'static>]) -> Vec<Chunk<'static>> {
+/// Merges adjacent deltas of one segment or one tool input: where a delta was cut depends on timing only.
+pub fn merge_deltas(chunks: &[Chunk<'static>]) -> Vec<Chunk<'static>> {
     let mut out: Vec<Chunk<'static>> = Vec::new();
     for chunk in chunks {
         match (out.last_mut(), chunk) {
@@ -113,6 +113,6 @@ pub fn merged(chunks: &[Chunk<'static>]) -> Vec<Chunk<'static>> {
     out
 }
 
-pub fn lines(chunks: &[Chunk<'static>]) -> String {
-    chunks.iter().map(line).collect::<Vec<_>>().join("\n")
+pub fn chunk_lines(chunks: &[Chunk<'static>]) -> String {
+    chunks.iter().map(chunk_line).collect::<Vec<_>>().join("\n")
 }

@@ -1,10 +1,10 @@
-//! The order of chunks in one response, as the protocol page has it: one start, steps, nothing left open, one end.
+//! Checks the order of chunks in one response against the protocol: one start, then steps, nothing left open, one end.
 
 use std::collections::{HashMap, HashSet};
 
 use protocol::{Chunk, FinishReason};
 
-/// What a call still needs.
+/// What comes next for a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     Input,
@@ -13,7 +13,7 @@ enum Call {
 }
 
 #[derive(Default)]
-pub struct Grammar {
+pub struct ChunkOrder {
     started: bool,
     ended: bool,
     in_step: bool,
@@ -23,8 +23,8 @@ pub struct Grammar {
     calls: HashMap<String, Call>,
 }
 
-impl Grammar {
-    /// A stream that goes on with a message whose calls are these; the flag says which have their result.
+impl ChunkOrder {
+    /// A stream that continues a message. The message has these tool calls; the flag says which have a result.
     pub fn continuing(calls: impl IntoIterator<Item = (String, bool)>) -> Self {
         let calls = calls
             .into_iter()
@@ -33,8 +33,8 @@ impl Grammar {
         Self { calls, ..Self::default() }
     }
 
-    /// Takes the next chunk of the stream, or says what is wrong with it there.
-    pub fn take(&mut self, chunk: &Chunk<'_>) -> Result<(), String> {
+    /// Accepts the next chunk of the stream, or returns what is wrong with it.
+    pub fn accept(&mut self, chunk: &Chunk<'_>) -> Result<(), String> {
         let ensure = |fine: bool, wrong: &str| if fine { Ok(()) } else { Err(wrong.to_owned()) };
         ensure(!self.ended, "something follows the end")?;
         if let Chunk::Start { .. } = chunk {
@@ -116,7 +116,7 @@ impl Grammar {
         Ok(())
     }
 
-    /// The body is over.
+    /// Whether the last chunk of the stream was accepted.
     pub fn is_complete(&self) -> bool {
         self.ended
     }

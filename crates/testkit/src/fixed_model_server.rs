@@ -1,4 +1,4 @@
-//! A model's server on loopback that gives one answer, for what only the real adapter does.
+//! A model server on loopback that returns the same response to every request, for tests of the real adapters.
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -6,14 +6,14 @@ use tokio::{
     task::JoinSet,
 };
 
-pub struct Played {
+pub struct FixedModelServer {
     pub base_url: String,
     _server: JoinSet<()>,
 }
 
-impl Played {
-    /// Answers every request with this body.
-    pub async fn once(content_type: &str, body: &str) -> Self {
+impl FixedModelServer {
+    /// Starts a server that answers every request with this body.
+    pub async fn start(content_type: &str, body: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let answer = format!(
@@ -28,7 +28,7 @@ impl Played {
                 while !is_whole(&request) {
                     let mut buffer = [0; 4096];
                     let length = stream.read(&mut buffer).await.unwrap();
-                    assert!(length > 0, "the request broke off");
+                    assert!(length > 0, "the request is incomplete");
                     request.extend_from_slice(&buffer[..length]);
                 }
                 stream.write_all(answer.as_bytes()).await.unwrap();

@@ -25,16 +25,16 @@ async fn item_122_frames_are_one_json_object_each_done_is_last_and_silence_is_fi
         .await;
     app.main.add_user("hello");
     let body = app.main.body(json!({}), json!({}));
-    let mut frames = Frames::of(app.main.open(&body).await);
-    let first = frames.next().await.unwrap();
-    assert!(matches!(first, Frame::Comment(_)), "a comment opens the stream at once: {first:?}");
-    while frames.next().await.unwrap() != Frame::Comment("keep-alive".to_owned()) {}
+    let mut events = SseEvents::of(app.main.open(&body).await);
+    let first = events.next().await.unwrap();
+    assert!(matches!(first, SseEvent::Comment(_)), "a comment opens the stream at once: {first:?}");
+    while events.next().await.unwrap() != SseEvent::Comment("keep-alive".to_owned()) {}
     gate.open();
     let mut last = None;
-    while let Some(frame) = frames.next().await {
-        last = Some(frame);
+    while let Some(event) = events.next().await {
+        last = Some(event);
     }
-    assert_eq!(last, Some(Frame::Done));
+    assert_eq!(last, Some(SseEvent::Done));
 }
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn item_123_every_chunk_is_valid_for_the_strictest_client() {
     for (name, transcript) in transcripts().await {
         for chunk in &transcript.chunks {
             let json = serde_json::to_value(chunk).unwrap();
-            assert_eq!(strict::problem(&json), None, "{name}: {json}");
+            assert_eq!(chunk_schema::violation(&json), None, "{name}: {json}");
         }
     }
     for refused in [
@@ -53,7 +53,7 @@ async fn item_123_every_chunk_is_valid_for_the_strictest_client() {
         json!({ "type": "text-start", "id": 1 }),
         json!({ "type": "dance" }),
     ] {
-        assert!(strict::problem(&refused).is_some(), "{refused}");
+        assert!(chunk_schema::violation(&refused).is_some(), "{refused}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! The server on a real loopback port, and a connection without an HTTP library in between: a test decides when it
-//! reads and when it hangs up.
+//! The server on a real loopback port, and connections without an HTTP library, so that a test decides when it reads and
+//! when it closes.
 
 use std::net::SocketAddr;
 
@@ -12,14 +12,14 @@ use tokio::{
     task::JoinSet,
 };
 
-pub struct Listening {
+pub struct LoopbackServer {
     pub address: SocketAddr,
     token: Option<String>,
     end: Option<oneshot::Sender<()>>,
     server: JoinSet<()>,
 }
 
-impl Listening {
+impl LoopbackServer {
     pub(crate) async fn start(router: Router, resources: Resources, token: Option<&str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -31,23 +31,23 @@ impl Listening {
         Self { address, token: token.map(str::to_owned), end: Some(end), server }
     }
 
-    /// No new requests from here on; what is open may end.
+    /// Stops accepting requests; open ones may finish.
     pub fn end(&mut self) {
         drop(self.end.take());
     }
 
-    /// Until the last connection is closed.
+    /// Waits until the last connection is closed.
     pub async fn ended(&mut self) {
         while self.server.join_next().await.is_some() {}
     }
 
-    /// Sends one request and reads nothing yet. The receive buffer is small, so that a reader that does not read
-    /// is soon felt.
+    /// Sends one request and reads nothing yet. The receive buffer is small, so that a client that does not read soon
+    /// blocks the server's writes.
     pub async fn request(&self, method: &str, path: &str, body: &str) -> Connection {
         self.write(method, path, body, body.len()).await
     }
 
-    /// Announces more of a body than it sends, and waits.
+    /// Sends a part of a body whose announced length is larger.
     pub async fn half_a_request(&self, path: &str, body: &str, announced: usize) -> Connection {
         self.write("POST", path, body, announced).await
     }
@@ -59,7 +59,7 @@ impl Listening {
         Connection { stream, bytes: Vec::new() }
     }
 
-    /// Sends exactly these bytes, and takes little at a time.
+    /// Sends exactly these bytes, with a small receive buffer.
     pub async fn slowly(&self, bytes: &str) -> Connection {
         let mut stream = self.small_window().await;
         stream.write_all(bytes.as_bytes()).await.unwrap();
@@ -93,7 +93,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Reads some more; `false` when the server has closed the connection.
+    /// Reads the next bytes; `false` when the server has closed the connection.
     pub async fn read_some(&mut self) -> bool {
         let mut buffer = [0; 1024];
         let length = self.stream.read(&mut buffer).await.unwrap();
@@ -101,7 +101,7 @@ impl Connection {
         length > 0
     }
 
-    /// The same, when the server may have cut the connection.
+    /// Reads the next bytes; `false` also when the connection was reset.
     pub async fn try_read(&mut self) -> bool {
         let mut buffer = [0; 1024];
         let length = self.stream.read(&mut buffer).await.unwrap_or(0);
@@ -109,7 +109,7 @@ impl Connection {
         length > 0
     }
 
-    /// Reads until this text has come.
+    /// Reads until this text was received.
     pub async fn read_until(&mut self, text: &str) {
         while !self.text().contains(text) {
             assert!(self.read_some().await, "closed before {text:?} came:\n{}", self.text());
@@ -121,17 +121,17 @@ impl Connection {
         self.stream.write_all(bytes.as_bytes()).await.unwrap();
     }
 
-    /// The same; `false` when the server has cut the connection.
+    /// Sends more on the same connection; `false` when it was reset.
     pub async fn try_write(&mut self, bytes: &str) -> bool {
         self.stream.write_all(bytes.as_bytes()).await.is_ok()
     }
 
-    /// Says that nothing more will be sent; what comes can still be read.
-    pub async fn say_no_more(&mut self) {
+    /// Closes the sending side. Responses can still be read.
+    pub async fn close_write(&mut self) {
         self.stream.shutdown().await.unwrap();
     }
 
-    /// Everything up to the close of the connection.
+    /// Reads everything until the connection is closed.
     pub async fn read_all(mut self) -> String {
         while self.read_some().await {}
         self.text()

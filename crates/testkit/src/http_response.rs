@@ -1,17 +1,17 @@
-//! A whole answer that is not a stream, and what an error must look like.
+//! An HTTP response that was read to its end, and checks of error responses.
 
 use axum::{body::to_bytes, http::HeaderMap, response::Response};
 use protocol::{ErrorCode, wire::rest::Problem};
 use serde_json::Value;
 
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct HttpResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: String,
 }
 
-impl Answer {
+impl HttpResponse {
     /// Reads a response to its end.
     pub async fn of(response: Response) -> Self {
         let (parts, body) = response.into_parts();
@@ -28,7 +28,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
     }
 
-    /// What stock clients print: one plain sentence; the code is in a header.
+    /// Checks an error of a chat route: one plain sentence, which stock clients print, and the code in a header.
     #[track_caller]
     pub fn assert_sentence(&self, code: ErrorCode) {
         self.assert_code(code);
@@ -36,6 +36,7 @@ impl Answer {
         assert_is_sentence(&self.body);
     }
 
+    /// Checks an error of any other route: problem JSON, and the code in a header.
     #[track_caller]
     pub fn assert_problem(&self, code: ErrorCode) {
         self.assert_code(code);
@@ -53,8 +54,8 @@ impl Answer {
 
 #[track_caller]
 pub fn assert_is_sentence(text: &str) {
-    assert!(text.len() < 500 && !text.contains('\n'), "one sentence or two: {text}");
+    assert!(text.len() < 500 && !text.contains('\n'), "longer than two sentences: {text}");
     assert!(text.starts_with(char::is_alphabetic), "{text}");
     assert!(text.ends_with(['.', '?', '!']), "{text}");
-    assert!(!text.contains("src/") && !text.contains("panicked"), "no inner workings: {text}");
+    assert!(!text.contains("src/") && !text.contains("panicked"), "internal details: {text}");
 }

@@ -1,10 +1,10 @@
-//! A clock that stands still and ids that are counted, so that whole streams can be compared.
+//! A fixed clock and counted ids, so that tests can compare whole streams.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use protocol::{ApprovalId, Clock, IdSource, MessageId, RunId, Timestamp, ToolCallId};
 
-/// Stands at 2026-01-05, 10:00 UTC, a Monday, until a test moves it.
+/// Shows 2026-01-05, 10:00 UTC, a Monday, until a test advances it.
 pub struct FixedClock(AtomicI64);
 
 impl FixedClock {
@@ -27,7 +27,7 @@ impl Clock for FixedClock {
     }
 }
 
-/// `run_1`, `msg_1`, `call_1`, `apr_1`, each kind with its own count.
+/// Creates the ids `run_1`, `msg_1`, `call_1`, `apr_1` and so on; each kind has its own counter.
 #[derive(Default)]
 pub struct CountingIds {
     runs: AtomicU64,

@@ -1,5 +1,5 @@
-//! The schema of the strictest clients: which fields a chunk must have, which it may have, and of which type.
-//! Everything else is fatal there: an unknown field, a `null` in an optional one, an unknown finish reason.
+//! The schema of chunks in the strictest clients: which fields a chunk must and may have, and their types. Those clients
+//! fail on everything else: an unknown field, a `null` in an optional one, an unknown finish reason.
 
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ fn fields(kind: &str) -> Option<(Fields, Fields)> {
             (&[("sourceId", Text), ("mediaType", Text), ("title", Text)], &[("filename", Text)])
         }
         "file" => (&[("url", Text), ("mediaType", Text)], &[]),
-        // Refused by releases before 7; only in the profile that asks for it.
+        // Clients before release 7 refuse it; it is sent only in the profile that asks for it.
         "tool-approval-response" => (&[("approvalId", Text), ("approved", Flag)], &[("reason", Text)]),
         data if data.len() > "data-".len() && data.starts_with("data-") => {
             (&[("data", Any)], &[("id", Text), ("transient", Flag)])
@@ -53,8 +53,8 @@ fn fields(kind: &str) -> Option<(Fields, Fields)> {
     })
 }
 
-/// What a strict client would say against this chunk.
-pub fn problem(chunk: &Value) -> Option<String> {
+/// Returns why a strict client would refuse this chunk.
+pub fn violation(chunk: &Value) -> Option<String> {
     let object = chunk.as_object()?;
     let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
     let Some((required, optional)) = fields(kind) else { return Some(format!("unknown type `{kind}`")) };

@@ -1,5 +1,5 @@
-//! A proxy that forwards bytes and understands none: no server between a client and a model can do less, so it is the
-//! bound that others are measured against.
+//! A proxy that forwards bytes without reading them. No server between a client and a model can do less, so benchmarks
+//! compare with it.
 
 use std::net::SocketAddr;
 
@@ -9,14 +9,14 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Ends with its owner.
+/// A running proxy; it stops when it is dropped.
 pub struct Forwarder {
     address: SocketAddr,
     _server: JoinSet<()>,
 }
 
 impl Forwarder {
-    /// To the server at this address.
+    /// Starts a proxy to the server at this address.
     pub async fn start(to: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -27,7 +27,7 @@ impl Forwarder {
                 while connections.try_join_next().is_some() {}
                 connections.spawn(async move {
                     let Ok(mut far) = TcpStream::connect(to).await else { return };
-                    // Whoever hangs up ends both ways.
+                    // When one side closes, both directions end.
                     drop(near.set_nodelay(true));
                     drop(far.set_nodelay(true));
                     drop(copy_bidirectional(&mut near, &mut far).await);

@@ -1,11 +1,11 @@
-//! Requests that come from no person: for a summary of a conversation, or for its title.
+//! Requests of the engine itself: for a summary of a conversation, or for its title.
 
 use serde_json::Value;
 
-/// What is worth keeping is marked like this in the tests' conversations: `FACT[the cat is called Mo]`.
+/// Marks a fact that a summary must keep: `FACT[the cat is called Mo]`.
 const FACT: &str = "FACT[";
 
-/// The answer to such a request: the facts it was shown, each once, or a title. `None` for any other request.
+/// Returns the answer to such a request: the marked facts, each once, or a title. `None` for any other request.
 pub(super) fn answer(body: &Value) -> Option<String> {
     let text = |role: &str| {
         let mut messages = body["messages"].as_array()?.iter();
@@ -26,7 +26,7 @@ pub(super) fn answer(body: &Value) -> Option<String> {
     system.starts_with("You name conversations").then(|| "\"A title from the model server.\"\n".to_owned())
 }
 
-/// About what a tokeniser would count.
+/// Estimates the tokens of a request.
 pub(super) fn tokens(body: &Value) -> u64 {
     let length = |field: &str| body.get(field).map_or(0, |value| value.to_string().chars().count());
     (length("messages") + length("tools")) as u64 / 4

@@ -1,0 +1,9 @@
+//! For tests only: what tests of every crate need. It depends on no crate of the workspace, so that crates below the
+//! server can use it without compiling the server; `testkit` re-exports it.
+
+#![allow(clippy::expect_used, reason = "what breaks here must fail the test that uses it")]
+
+pub mod node;
+pub mod rng;
+
+pub use rng::Rng;
