@@ -29,7 +29,10 @@ fn the_page_shows_the_file_that_is_compiled_here() {
 #[tokio::test]
 async fn the_example_tool_runs_through_the_registry() {
     let mut registry = Registry::builtin(&[]).unwrap();
-    registry.register(erase(CountText, Family::Host)).unwrap();
+    // Following the page makes it a built-in tool; this test must pass then, too.
+    if registry.get("count-text").is_none() {
+        registry.register(erase(CountText, Family::Host)).unwrap();
+    }
     let all: Vec<&str> = registry.names().collect();
     let name = names::resolve("count_text", all.iter().copied()).unwrap();
     let tool = registry.get(name).unwrap();
