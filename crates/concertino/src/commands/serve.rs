@@ -15,7 +15,7 @@ use super::token::owner;
 use crate::{
     config::Config,
     data_dir::DataDir,
-    lifecycle::{end_requested, ignore_hangup},
+    lifecycle::{EndRequests, ignore_hangup},
     model_choice, open_files, parts,
 };
 
@@ -56,6 +56,8 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
             ..config.limits.clone()
         },
     };
+    // Whoever is told that the server listens may ask it to end.
+    let mut end_requests = EndRequests::listen()?;
     let listener = listen(config).await?;
     let state = ServerState::new(engine.clone(), settings);
     let resources = state.resources();
@@ -86,7 +88,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     tokio::pin!(serving);
     tokio::select! {
         () = &mut serving => {}
-        result = end_requested() => {
+        result = end_requests.first() => {
             result?;
             drop(ask_to_end);
             // Streams of unfinished runs would keep the server for ever: they are cut, not closed.
