@@ -39,7 +39,10 @@ async fn a_row_of_any_table_that_is_not_what_the_log_says_is_named() {
     let path = database(folder.path(), &["one"]).await;
     assert_eq!(problems(&path), Vec::<String>::new());
     for (statement, named) in [
-        ("UPDATE messages SET body = replace(body, 'version', 'vision')", "message u revision 0 is not what the log says"),
+        (
+            "UPDATE messages SET body = replace(body, 'version', 'vision')",
+            "message u revision 0 is not what the log says",
+        ),
         ("DELETE FROM messages", "message u revision 0 is missing"),
         (
             "INSERT INTO runs (session, message, id, answers, status, first_seq, options, started_at)
@@ -106,7 +109,8 @@ async fn a_copy_is_compared_with_its_source_chat_by_chat() {
     // No log has a title: only the comparison with the source finds this.
     let found = copied("title.db", "UPDATE sessions SET title = 'another' WHERE id = 'two'");
     assert_eq!(found, ["chat number 2 is another in the copy"]);
-    let fewer = "DELETE FROM sessions WHERE key = 2; DELETE FROM log WHERE session = 2; DELETE FROM messages WHERE session = 2";
+    let fewer = "DELETE FROM sessions WHERE key = 2; DELETE FROM log WHERE session = 2;
+         DELETE FROM messages WHERE session = 2";
     let found = copied("fewer.db", fewer);
     assert!(found.contains(&"the copy has other chats than the source".to_owned()), "{found:?}");
     // What is damaged in the source is damaged in the copy, and is named.

@@ -97,8 +97,11 @@ async fn a_heartbeat_in_the_middle_of_reading_loses_no_sub_agent() {
     turn.until(|chunk| serde_json::to_string(chunk).unwrap().contains("deep ")).await;
     // The result of the first has a number; the second began before it and is still at work.
     quick.open();
-    let result = |chunk: &Chunk<'_>| matches!(chunk, Chunk::ToolOutputAvailable { tool_call_id, preliminary: false, .. } if tool_call_id == "b");
-    turn.until(result).await;
+    turn.until(|chunk| match chunk {
+        Chunk::ToolOutputAvailable { tool_call_id, preliminary, .. } => tool_call_id == "b" && !preliminary,
+        _ => false,
+    })
+    .await;
     // A tab that has everything up to here comes back; while it reads what came before, its heart beats.
     let after = turn.seqs.last().unwrap().to_string();
     faults.on(Method::ReadLog, When::call(0), Effect::Block(hold.clone()));
