@@ -81,5 +81,7 @@ mod tests {
         assert!(!is_date(before) && !is_date(after) && is_date(UNIX_EPOCH + LAST));
         assert_ne!(id_at(before), id_at(before));
         assert_ne!(id_at(after), id_at(after));
+        let moment = |id: Uuid| id.get_timestamp().map(|time| time.to_unix().0);
+        assert_eq!((moment(id_at(before)), moment(id_at(after))), (Some(0), Some(LAST.as_secs())));
     }
 }

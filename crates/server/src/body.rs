@@ -213,4 +213,18 @@ mod tests {
         let seconds = |arrived| time_allowed(arrived, &limits).as_secs();
         assert_eq!([0, 999, 1000, 30_000, 1_000_000].map(seconds), [20, 20, 21, 50, 60]);
     }
+
+    #[tokio::test]
+    async fn a_body_counts_among_all_bodies_until_it_is_dropped() {
+        let limits = Limits { bodies_bytes: 100, bodies_wait: Duration::from_millis(1), ..Limits::default() };
+        let resources = Resources::new(limits);
+        let mut arriving = Arriving { first: Bytes::new(), all: Vec::new(), announced: None, held: None };
+        arriving.read(&resources, Body::from("x".repeat(60)), 1000).await.unwrap();
+        let received = arriving.done();
+        assert_eq!((received.len(), resources.bodies_bytes()), (60, 60));
+        assert!(resources.hold(60).await.is_none(), "there is no room for another");
+        drop(received);
+        assert_eq!(resources.bodies_bytes(), 0);
+        assert!(resources.hold(60).await.is_some());
+    }
 }

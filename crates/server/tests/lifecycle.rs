@@ -26,6 +26,7 @@ mod stop;
 use serde_json::{Value, json};
 use testkit::{
     Chat, Gate, Scripted, TestApp, call_in_pieces, calls, calls_many,
+    faults::{Effect, Faults, Method, When},
     models::{AssistantContent, ModelMessage, ModelRequest, UserContent},
     protocol::{Chunk, ErrorCode, Part, Role, ToolState, UiMessage},
     reasons, says,

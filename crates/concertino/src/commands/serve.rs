@@ -16,7 +16,7 @@ use crate::{
     build_engine::build_engine,
     config::Config,
     data_dir::DataDir,
-    lifecycle::{end_requested, ignore_hangup},
+    lifecycle::{EndRequests, ignore_hangup},
     model_choice, open_files, output,
 };
 
@@ -46,6 +46,8 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let mirror = config.transcripts.clone().map(Mirror::new);
     let engine =
         build_engine(config, &data, Arc::clone(&store), Arc::clone(&catalog), mirror.clone()).await?;
+    // Registered before anybody can know that the server listens and ask it to end.
+    let mut end_requests = EndRequests::listen()?;
     let listener = listen(config).await?;
     let state = ServerState::new(engine.clone(), server_settings(config));
     let resources = state.resources();
@@ -76,7 +78,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     tokio::pin!(serving);
     tokio::select! {
         () = &mut serving => {}
-        result = end_requested() => {
+        result = end_requests.first() => {
             result?;
             shutdown.cancel();
             // The streams of unfinished runs do not end by themselves, so they are cut after the grace period.

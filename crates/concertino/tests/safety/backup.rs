@@ -213,6 +213,52 @@ async fn a_backup_under_load_is_whole_and_can_be_restored() {
 }
 
 #[tokio::test]
+async fn what_is_damaged_is_backed_up_and_restored_as_it_is_and_named_each_time() {
+    let place = Place::new();
+    let server = place.start(&place.data()).unwrap();
+    for chat in ["a", "b"] {
+        place.say(chat, "what time is it?").await;
+    }
+    let whole = place.chat("a").await;
+    terminate(server);
+    let database = rusqlite::Connection::open(place.data().join("concertino.db")).unwrap();
+    database
+        .execute_batch(
+            "UPDATE log SET body = replace(body, 'time', 'tine')
+               WHERE session = (SELECT key FROM sessions WHERE id = 'b');
+             INSERT INTO artifacts (id, workspace, session, message, name, media_type, bytes, created_at)
+               SELECT 'art_0', 'default', key, 'm', 'a.txt', 'text/plain', 5, 1 FROM sessions WHERE id = 'a'",
+        )
+        .unwrap();
+    drop(database);
+    let target = place.folder.path().join("backup");
+    let named = |output: &Output| {
+        let said = said(output);
+        assert!(!output.status.success(), "{said}");
+        assert!(said.contains("damaged: chat b of workspace default: "), "{said}");
+        assert!(said.contains("of a chat do not match their checksum"), "{said}");
+        assert!(said.contains("damaged: the file") && said.contains("is missing"), "{said}");
+        assert!(said.contains("not everything could be verified"), "{said}");
+    };
+    named(&place.run(&place.data(), &["backup", target.to_str().unwrap()]));
+    let new = place.folder.path().join("new");
+    named(&place.run(&new, &["restore", target.to_str().unwrap()]));
+    let server = place.start(&new).unwrap();
+    assert_eq!(place.chat("a").await, whole);
+    drop(server);
+
+    // A manifest leads nowhere but into the backup.
+    let manifest = target.join("manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    for name in ["../token", "token", "agents/../../token", "/etc/passwd"] {
+        fs::write(&manifest, text.replace("\"concertino.db\"", &format!("\"{name}\""))).unwrap();
+        let refused = place.run(&place.folder.path().join("other"), &["restore", target.to_str().unwrap()]);
+        assert!(!refused.status.success(), "{name}: {}", said(&refused));
+        assert!(said(&refused).contains("names a file that no backup has"), "{name}: {}", said(&refused));
+    }
+}
+
+#[tokio::test]
 async fn one_flipped_bit_anywhere_is_never_a_silent_loss() {
     const CHATS: usize = 8;
     let place = Place::new();
@@ -267,6 +313,10 @@ async fn one_flipped_bit_anywhere_is_never_a_silent_loss() {
                 continue;
             }
         };
+        if doctor.contains("damaged: the write-ahead log") {
+            let health = place.get("/health").await.1;
+            assert!(health.contains("\"damage\":"), "bit {bit} of {file}: {health}: {doctor}");
+        }
         let mut whole = 0;
         for (chat, before) in before.iter().enumerate() {
             let now = place.chat(&format!("chat-{chat}")).await;

@@ -284,12 +284,18 @@ async fn a_queued_message_that_crashes_the_server_is_answered_with_the_reason() 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_goes_on_after_any_number_of_restarts_that_were_asked_for() {
-    let upstream = Upstream::start().await;
+    let upstream = Upstream::recording().await;
     let mut server = Server::new(&upstream);
     block_in_place(|| server.start(None));
     let script = in_one_piece(vec![vec![Act::Stall { ms: 5_000 }, says("At last.")]]);
     server.send("patient", &script, json!({})).await;
-    for _ in 0..3 {
+    for restart in 0..3 {
+        // The run is active in each of these processes.
+        let began = Instant::now();
+        while upstream.bodies().len() <= restart {
+            assert!(began.elapsed() < PATIENCE, "it is not resumed: {}", server.complaints());
+            sleep(Duration::from_millis(20)).await;
+        }
         let pid = server.child.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
         server.dies().await;

@@ -117,6 +117,18 @@ fn a_hangup_does_not_end_the_server_and_a_request_to_end_does() {
     assert!(status.success(), "{status}");
 }
 
+#[test]
+fn a_request_to_end_that_comes_while_the_server_starts_is_no_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..5 {
+        // It listens, but has not looked yet at what the last process left behind.
+        let server = Server::start(folder.path());
+        server.signal("TERM");
+        let (status, _) = server.ended();
+        assert!(status.success(), "{status}");
+    }
+}
+
 /// A terminal that closes sends SIGHUP, and every write to it fails from then on.
 #[test]
 fn a_server_whose_terminal_has_gone_goes_on() {

@@ -58,8 +58,20 @@ impl World {
         command
     }
 
+    /// Runs a command, which must come to its end.
+    #[track_caller]
     fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
+        let mut child =
+            self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let began = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            if began.elapsed() > SOON {
+                child.kill().unwrap();
+                panic!("{arguments:?} does not end: {}", text(&child.wait_with_output().unwrap().stdout));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child.wait_with_output().unwrap()
     }
 
     /// What a command that succeeds prints.

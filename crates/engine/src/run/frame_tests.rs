@@ -282,3 +282,16 @@ fn a_cancel_in_the_middle_of_tools_closes_each_as_an_error_once() {
 fn an_empty_run_is_a_message_without_parts() {
     assert_eq!(Written::new().model_done().finished(), ["start", "finish"]);
 }
+
+#[test]
+fn a_call_that_a_restart_cut_off_is_known_by_the_log_and_not_by_its_words() {
+    let mut written = Written::new().begin("c");
+    written.frame.resume(RunId::new("r")).unwrap();
+    let cut_off = HashSet::from([ToolCallId::new("c")]);
+    assert_eq!(*written.frame.cut_off(), cut_off);
+    let rebuilt = Frame::rebuild(MessageId::new("m"), &written.frame.take()).unwrap();
+    assert_eq!(*rebuilt.cut_off(), cut_off);
+    let mut written = Written::new().begin("c");
+    written.frame.reject(&ToolCallId::new("c"), "t", json!({}), CUT_OFF.to_owned()).unwrap();
+    assert!(written.frame.cut_off().is_empty());
+}

@@ -134,3 +134,18 @@ fn append_data(out: &mut Vec<u8>, length: BodyLength, data: &[u8]) -> io::Result
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::*;
+
+    #[test]
+    fn a_clock_before_1970_or_after_9999_does_not_fail_a_response() {
+        let last = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
+        assert_eq!(date(UNIX_EPOCH - Duration::from_secs(1)), "Thu, 01 Jan 1970 00:00:00 GMT");
+        assert_eq!(date(last + Duration::from_secs(1)), "Fri, 31 Dec 9999 23:59:59 GMT");
+        assert_eq!(date(UNIX_EPOCH + Duration::from_secs(784_111_777)), "Sun, 06 Nov 1994 08:49:37 GMT");
+    }
+}

@@ -5,6 +5,7 @@ use std::time::Duration;
 use testkit::{
     Gate, TestApp,
     faults::{Effect, Faults, Hold, Method, When},
+    protocol::Chunk,
     says, waits,
 };
 
@@ -74,11 +75,15 @@ async fn a_reader_that_comes_late_or_comes_back_sees_the_same_tree() {
 
 #[tokio::test]
 async fn a_heartbeat_in_the_middle_of_reading_loses_no_sub_agent() {
-    let gate = Gate::new();
+    let (quick, gate) = (Gate::new(), Gate::new());
     let (faults, hold) = (Faults::new(), Hold::new());
     let model = Cast::new()
-        .with("go", [says("look: ").then(hands("c", "a", "outer")), says("done")])
-        .with("outer", [says("deep ").then(waits(&gate)).then(says("down"))])
+        .with(
+            "go",
+            [says("look: ").then(hands("b", "a", "quick")).then(hands("c", "a", "slow")), says("done")],
+        )
+        .with("quick", [waits(&quick).then(says("soon"))])
+        .with("slow", [says("deep ").then(waits(&gate)).then(says("down"))])
         .model();
     let app = TestApp::builder()
         .script(model)
@@ -88,8 +93,15 @@ async fn a_heartbeat_in_the_middle_of_reading_loses_no_sub_agent() {
         .await;
     define(&app, vec![sub("a", &[])]);
     let mut turn = app.send("go").await;
-    gate.reached().await;
+    quick.reached().await;
     turn.until(|chunk| serde_json::to_string(chunk).unwrap().contains("deep ")).await;
+    // The result of the first has a number; the second began before it and is still at work.
+    quick.open();
+    turn.until(|chunk| match chunk {
+        Chunk::ToolOutputAvailable { tool_call_id, preliminary, .. } => tool_call_id == "b" && !preliminary,
+        _ => false,
+    })
+    .await;
     // A tab that has everything up to here comes back; while it reads what came before, its heart beats.
     let after = turn.seqs.last().unwrap().to_string();
     faults.on(Method::ReadLog, When::call(0), Effect::Block(hold.clone()));

@@ -1,7 +1,7 @@
 //! A server that crashes in the middle of an agent tree: finished branches are kept, the others are resumed.
 
 use serde_json::json;
-use testkit::{Gate, calls, says, waits};
+use testkit::{Gate, calls, fails, models::ModelError, protocol::ToolState, says, store::FrameStatus, waits};
 
 use super::cast::{Cast, nested};
 
@@ -32,4 +32,35 @@ async fn after_a_restart_finished_sub_agents_are_not_asked_again_and_others_go_o
     assert!(message.text().ends_with("all back"));
     assert_eq!(app.model.requests().len(), 2);
     assert_eq!(app.main.history().await.pop().unwrap(), message);
+}
+
+#[tokio::test]
+async fn a_sub_agent_that_had_failed_before_a_restart_has_failed_after_it() {
+    let delegate =
+        |call: &str, task: &str| calls(call, "conf_delegate", json!({ "agent": task, "task": task }));
+    let shut = Gate::new();
+    let refused = ModelError::Refused { status: 400, message: "unwell".to_owned() };
+    let app = Cast::new()
+        .with("go", [delegate("c1", "cut").then(delegate("c2", "wrong"))])
+        .with("cut", [says("half ").then(waits(&shut))])
+        .with("wrong", [fails(refused)])
+        .start()
+        .await;
+    let _turn = app.send("go").await;
+    shut.reached().await;
+    // It has ended, but its result is not told before that of the call in front of it.
+    while !app.frames("chat").await.iter().any(|frame| frame.status == FrameStatus::Failed) {
+        tokio::task::yield_now().await;
+    }
+    let app = app.restart([says("and the rest"), says("all back")]).await;
+    let message = match app.main.resume().await {
+        Some(mut turn) => turn.message().await,
+        None => app.main.history().await.pop().unwrap(),
+    };
+    let states: Vec<_> = message.tool_parts().map(|tool| tool.state.clone()).collect();
+    assert!(
+        matches!(&states[1], ToolState::OutputError { error_text, .. } if error_text.contains("unwell")),
+        "{states:?}"
+    );
+    assert!(message.text().ends_with("all back"));
 }

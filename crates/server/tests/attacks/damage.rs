@@ -1,8 +1,10 @@
 //! A damaged database: what is detected, named, and still works.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use testkit::{
-    Scripted, TestApp,
+    Scripted, TestApp, calls,
     protocol::{ErrorCode, SessionId, WorkspaceId},
     says,
     store::{Health, SessionIndex},
@@ -60,6 +62,30 @@ async fn a_message_that_is_damaged_everywhere_says_so_and_its_neighbours_stay() 
 }
 
 #[tokio::test]
+async fn a_message_that_was_put_in_the_place_of_another_is_noticed() {
+    let app = app_with_chats(&["one", "two"]).await;
+    let before = app.chat("one").history().await;
+    let other = "SELECT body, crc FROM messages WHERE node = 4";
+    assert_eq!(app.tamper(&format!("UPDATE messages SET (body, crc) = ({other}) WHERE node = 2")), 1);
+    assert_eq!(app.chat("one").history().await, before, "the log still has it");
+    assert_eq!(app.get("/health").await.json()["damage"], 1);
+}
+
+#[tokio::test]
+async fn a_damaged_message_of_a_sub_agent_says_so() {
+    let delegate = calls("c", "conf_delegate", json!({ "agent": "a", "task": "t" }));
+    let app = TestApp::scripted([delegate, says("A fine answer."), says("Done.")]).await;
+    app.send("go").await.end().await;
+    let chat = app.frames("chat").await[0].chat.to_string();
+    assert_eq!(app.chat(&chat).history().await[1].text(), "A fine answer.");
+    assert_eq!(app.tamper(&format!("UPDATE frames SET body = {FLIP}")), 1);
+    let after = app.chat(&chat).history().await;
+    assert!(after[1].text().contains("damaged in the database"), "{after:?}");
+    assert_eq!(app.get("/health").await.json()["damage"], 1);
+    assert_eq!(app.main.history().await.len(), 2, "the chat itself is whole");
+}
+
+#[tokio::test]
 async fn a_message_whose_row_is_gone_does_not_hide_the_others() {
     let app = app_with_chats(&[]).await;
     let chat = app.chat("one");
@@ -87,7 +113,12 @@ async fn one_damaged_row_never_hides_the_other_rows_of_a_list() {
     let found: Vec<_> =
         found["sessions"].as_array().unwrap().iter().map(|found| found["id"].clone()).collect();
     assert_eq!(found, ["three", "one"]);
-    app.get("/api/sessions/two").await.assert_problem(ErrorCode::StoreDamaged);
+    let refused = app.get("/api/sessions/two").await;
+    refused.assert_problem(ErrorCode::StoreDamaged);
+    assert!(
+        refused.body.contains("concertino restore") && !refused.body.contains("send again"),
+        "{refused:?}"
+    );
     let body = json!({ "id": "two", "messages": [testkit::user("x", "again")] });
     let refused = app.chat("two").post(&body).await;
     refused.assert_sentence(ErrorCode::StoreDamaged);
@@ -139,6 +170,22 @@ async fn health_says_that_the_store_cannot_write_until_it_can() {
     app.mend_log();
     assert_eq!(app.chat("one").post(&body).await.status, 200);
     assert_eq!(app.get("/health").await.json()["status"], "ok");
+}
+
+/// A disk that was full and has room again.
+#[tokio::test]
+async fn health_finds_out_that_the_store_can_write_again_although_nobody_writes() {
+    let app = app_with_chats(&["one"]).await;
+    app.break_log();
+    let body = json!({ "id": "one", "messages": [testkit::user("x", "more")] });
+    app.chat("one").post(&body).await.assert_sentence(ErrorCode::StoreUnavailable);
+    assert_eq!(app.get("/health").await.status, 503);
+    app.mend_log();
+    let began = Instant::now();
+    while app.get("/health").await.status != 200 {
+        assert!(began.elapsed() < Duration::from_secs(20), "it is failing for ever");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 #[tokio::test]

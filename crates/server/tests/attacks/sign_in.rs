@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use testkit::{
     Caller, Connection, Gate, HttpResponse, LoopbackServer, Scripted, TestApp,
     protocol::{Clock, ErrorCode},
@@ -267,6 +268,25 @@ async fn only_the_streams_of_the_revoked_token_end() {
     app.store.revoke_token(id, app.clock.now()).await.unwrap();
     assert!(open.ended().await.contains("sign in again"));
     assert_eq!(one.get("/health").await.json()["connections"], 1, "the other stream goes on");
+}
+
+#[tokio::test]
+async fn a_stream_that_opens_just_after_its_token_was_revoked_ends_too() {
+    let gate = Gate::new();
+    let app = held(&gate).await;
+    let (late, other) = (app.caller_of("late").await, app.caller_of("other").await);
+    let digest: [u8; 32] = Sha256::digest(late.token().unwrap()).into();
+    let caller = app.engine.principal(&digest).await.unwrap().unwrap();
+    let open = Open::new(&app, &gate, &format!("authorization: Bearer {}", other.token().unwrap())).await;
+    // After its token was found valid, it is revoked, and the revocation has ended every stream that was open.
+    for workspace in ["late", "other"] {
+        let tokens = app.store.tokens().await.unwrap();
+        let id = tokens.iter().find(|token| token.workspace.as_str() == workspace).unwrap().id;
+        assert!(app.store.revoke_token(id, app.clock.now()).await.unwrap());
+    }
+    open.ended().await;
+    let mut stream = app.engine.open_stream(&caller);
+    tokio::time::timeout(SOON, stream.revoked()).await.expect("the stream goes on although it was revoked");
 }
 
 #[tokio::test]

@@ -41,6 +41,11 @@ async fn a_body_over_the_limit_is_refused_announced_or_not() {
     assert!(answer.body.contains("2097152"), "the bound is in the error: {}", answer.body);
     let length = long.len().to_string();
     refuses_with(&app, long, &[JSON, ("content-length", &length)], ErrorCode::BodyTooLarge).await;
+    // What is announced is refused before anything of it has come.
+    let listening = app.over_http().await;
+    let announced = listening.half_a_request("/api/chat", "", 3 << 20).await;
+    let answer = tokio::time::timeout(Duration::from_secs(30), announced.read_all()).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
 }
 
 #[tokio::test]
@@ -59,7 +64,8 @@ async fn a_body_that_does_not_arrive_is_given_up() {
         .start()
         .await;
     let listening = app.over_http().await;
-    let answer = listening.half_a_request("/api/chat", "{\"id\":", 100).await.read_all().await;
+    let half = listening.half_a_request("/api/chat", "{\"id\":", 100).await;
+    let answer = tokio::time::timeout(Duration::from_secs(30), half.read_all()).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
     assert!(answer.contains("x-error-code: request_timeout"), "{answer}");
     works(&app).await;

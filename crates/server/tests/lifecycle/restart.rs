@@ -119,3 +119,24 @@ async fn a_server_that_ends_takes_nothing_new() {
     assert_eq!(app.rows().await, rows);
     assert_eq!(app.main.history().await.len(), 2, "what is kept can still be read");
 }
+
+#[tokio::test]
+async fn the_crashes_of_a_run_are_forgotten_when_it_pauses() {
+    let (shut, faults) = (Gate::new(), Faults::new());
+    let app = TestApp::builder().replies([waits(&shut)]).faults(&faults).start().await;
+    let _turn = app.send("go").await;
+    shut.reached().await;
+    // An end that nobody asked for, as far as the next process knows.
+    faults.on(Method::NoteCleanEnd, When::Always, Effect::Fail);
+    let gate = Gate::new();
+    let app = app.restart([waits(&gate).then(calls("c", "conf_approve", json!({ "text": "x" })))]).await;
+    gate.reached().await;
+    assert_eq!(app.rows().await["recovery_attempts"], 1);
+    gate.open();
+    let began = std::time::Instant::now();
+    while app.rows().await["recovery_attempts"] > 0 {
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "a crash is counted for ever");
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(app.main.info().await["status"], "waiting");
+}

@@ -1,6 +1,6 @@
 //! CORS: which pages of other origins may call, and what the answers tell their browser.
 
-use testkit::{Answer, Scripted, TestApp, protocol::ErrorCode, says, user};
+use testkit::{HttpResponse, Scripted, TestApp, protocol::ErrorCode, says, user};
 
 const ORIGIN: &str = "https://app.example";
 
@@ -14,7 +14,7 @@ async fn app() -> TestApp {
 }
 
 /// The values of a header that lists names, in lower case and sorted.
-fn names(answer: &Answer, header: &str) -> Vec<String> {
+fn names(answer: &HttpResponse, header: &str) -> Vec<String> {
     let values = answer.headers.get_all(header).iter().map(|value| value.to_str().unwrap());
     let mut names: Vec<String> =
         values.flat_map(|value| value.split(',')).map(|name| name.trim().to_lowercase()).collect();
@@ -22,7 +22,7 @@ fn names(answer: &Answer, header: &str) -> Vec<String> {
     names
 }
 
-fn has_cors_headers(answer: &Answer) -> bool {
+fn has_cors_headers(answer: &HttpResponse) -> bool {
     answer.headers.keys().any(|name| name.as_str().starts_with("access-control-"))
 }
 

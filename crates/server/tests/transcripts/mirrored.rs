@@ -3,7 +3,13 @@
 use std::{
     fs,
     path::Path,
-    sync::Arc,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -109,4 +115,40 @@ async fn a_mirror_that_cannot_write_is_no_concern_of_the_chat() {
     gate.open();
     assert_eq!(turn.message().await.text(), "also fine");
     mirrored.stop().await;
+}
+
+/// The mark of the folder is a pipe: reading it takes until its other end is closed.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_disk_that_does_not_answer_holds_up_the_mirror_and_nobody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = TestApp::scripted([says("one"), says("two")]).await;
+    app.send("first").await.end().await;
+    let place = folder.path().join("s-default/s-chat");
+    fs::create_dir_all(&place).unwrap();
+    let mark = place.join(".mirrored");
+    assert!(Command::new("mkfifo").arg(&mark).status().unwrap().success());
+    let (release, released) = mpsc::channel();
+    let is_reading = Arc::new(AtomicBool::new(false));
+    let reached = Arc::clone(&is_reading);
+    let holding = thread::spawn(move || {
+        let held = fs::OpenOptions::new().write(true).open(mark).unwrap();
+        reached.store(true, Ordering::Relaxed);
+        let in_time = released.recv_timeout(Duration::from_secs(10)).is_ok();
+        drop(held);
+        in_time
+    });
+    let mirror = Mirror::new(folder.path().to_owned());
+    let (store, end) = (Arc::clone(&app.store) as Arc<dyn Store>, CancellationToken::new());
+    let workspaces = [WorkspaceId::default_workspace()];
+    tokio::join!(mirror.run(&store, &workspaces, &end), async {
+        while !is_reading.load(Ordering::Relaxed) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert_eq!(app.send("second").await.message().await.text(), "two");
+        release.send(()).expect("the chat waited for the disk of the mirror");
+        assert!(holding.join().unwrap());
+        until(&place.join("messages.jsonl"), "two").await;
+        end.cancel();
+    });
 }
