@@ -13,7 +13,7 @@ use std::{
 
 use rusqlite::Connection;
 use script::{Script, accepted};
-use store::{Durability, Progress, SqliteStore, Store, copy_database, verify_database};
+use store::{BackupProgress, Durability, SqliteStore, Store, copy_database, verify_database};
 
 /// A database with these chats, each with one message.
 async fn database(folder: &Path, chats: &[&str]) -> PathBuf {
@@ -97,8 +97,8 @@ async fn a_copy_is_compared_with_its_source_chat_by_chat() {
     let copied = |name: &str, statements: &str| {
         let target = folder.path().join(name);
         let mut is_changed = false;
-        let mut once = |progress: Progress| {
-            if matches!(progress, Progress::Verifying(..)) && !is_changed {
+        let mut once = |progress: BackupProgress| {
+            if matches!(progress, BackupProgress::Verifying { .. }) && !is_changed {
                 change(&target, statements);
                 is_changed = true;
             }
