@@ -4,15 +4,17 @@
 //! that one message is a filter over the log. What must be on disk before anyone sees it is a *boundary*
 //! ([`SessionEvent::is_boundary`]); the rest is told at once and reaches disk within a tenth of a second.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     artifact::Artifact,
     facts::TurnFacts,
     id::{ApprovalId, MessageId, MessageRef, RunId, SessionId, ToolCallId},
     interaction::Grant,
-    message::UiMessage,
+    message::{UiMessage, facts::MessageFacts},
     planted::Planted,
     provider::{ProviderMetadata, Source},
     run::RunOptions,
@@ -94,7 +96,7 @@ pub enum SessionEvent {
     /// An agent begins its message.
     FrameOpened {
         message: MessageId,
-        metadata: Map<String, Value>,
+        metadata: Box<MessageFacts>,
         /// Who handed it the work; none for the main agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<Box<FrameParent>>,
@@ -102,7 +104,7 @@ pub enum SessionEvent {
     FrameClosed {
         message: MessageId,
         end: FrameEnd,
-        metadata: Map<String, Value>,
+        metadata: Box<MessageFacts>,
     },
     /// One model call and its tool calls.
     StepStarted {
@@ -114,7 +116,7 @@ pub enum SessionEvent {
     /// Facts about the message that are not content.
     MetadataAdded {
         message: MessageId,
-        metadata: Map<String, Value>,
+        metadata: Box<MessageFacts>,
     },
     /// What a model call cost; no client sees it as an event of its own.
     ModelCalled {
@@ -331,6 +333,7 @@ pub enum RunEnd {
 
 /// Why a model stopped; the spellings every client release accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FinishReason {
     Stop,
@@ -376,6 +379,21 @@ impl SessionEvent {
             | Self::ToolInputDelta { .. }
             | Self::ToolProgress { .. }
             | Self::DataPushed { .. } => false,
+        }
+    }
+
+    /// Facts that the event adds to its message.
+    pub fn facts(&self) -> Option<Cow<'_, Box<MessageFacts>>> {
+        match self {
+            Self::FrameOpened { metadata, .. }
+            | Self::MetadataAdded { metadata, .. }
+            | Self::FrameClosed { metadata, end: FrameEnd::Finished { .. }, .. } => {
+                Some(Cow::Borrowed(metadata))
+            }
+            Self::InputEdited { call, input, .. } => {
+                Some(Cow::Owned(Box::new(MessageFacts::of_edit(call, input))))
+            }
+            _ => None,
         }
     }
 

@@ -4,7 +4,7 @@
 //! an output for an unknown call. Unlike the client, a streaming tool input is kept as raw text and read only
 //! when somebody looks, so that folding a long input stays linear.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     event::{LogEntry, SessionEvent},
@@ -13,7 +13,7 @@ use crate::{
     message::{Approval, Part, Role, TextState, ToolPart, ToolState, UiMessage},
     project::chat::chunk_of,
     provider::ProviderMetadata,
-    wire::chat::Chunk,
+    wire::chat::{Chunk, Facts},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -88,7 +88,7 @@ impl MessageFold {
         match chunk {
             Chunk::Start { message_id, message_metadata } => {
                 self.message.id = MessageId::new(&**message_id);
-                self.merge_metadata(message_metadata.as_deref());
+                self.merge_facts(message_metadata.as_ref());
             }
             Chunk::StartStep => self.message.parts.push(Part::StepStart),
             Chunk::FinishStep | Chunk::Abort | Chunk::Error { .. } => {}
@@ -207,8 +207,8 @@ impl MessageFold {
                 url: url.to_string(),
                 filename: None,
             }),
-            Chunk::MessageMetadata { message_metadata } => self.merge_metadata(Some(message_metadata)),
-            Chunk::Finish { message_metadata, .. } => self.merge_metadata(message_metadata.as_deref()),
+            Chunk::MessageMetadata { message_metadata } => self.merge_facts(Some(message_metadata)),
+            Chunk::Finish { message_metadata, .. } => self.merge_facts(message_metadata.as_ref()),
             Chunk::Data(chunk) if chunk.transient => {}
             Chunk::Data(chunk) => {
                 let same = self.message.parts.iter_mut().find_map(|part| match part {
@@ -291,11 +291,9 @@ impl MessageFold {
         self.tool(call).ok_or_else(|| FoldError::UnknownCall(chunk, call.to_owned()))
     }
 
-    fn merge_metadata(&mut self, metadata: Option<&Map<String, Value>>) {
-        let Some(metadata) = metadata else { return };
-        match &mut self.message.metadata {
-            Some(Value::Object(into)) => json::merge(into, metadata),
-            other => *other = Some(Value::Object(metadata.clone())),
+    fn merge_facts(&mut self, facts: Option<&Facts<'_>>) {
+        if let Some(facts) = facts {
+            facts.merge_into(&mut self.message.metadata);
         }
     }
 }

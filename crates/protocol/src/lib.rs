@@ -39,6 +39,10 @@ pub use id::{
     ToolCallId, WorkspaceId,
 };
 pub use interaction::Grant;
+pub use message::facts::{
+    CommandName, EditedCall, Fallback, Limit, MessageCommand, MessageFacts, MessageStatus, RaisedCall,
+    StopReason, Stopped,
+};
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
 pub use planted::{Planted, PlantedMessage, PlantedPart};
 pub use provider::{ProviderMetadata, Source};

@@ -3,6 +3,7 @@
 //! A tool part is in exactly one of the states of the protocol; what cannot happen (an approval without its id,
 //! an output without its input) cannot be written.
 
+pub mod facts;
 mod flat;
 
 use serde::{Deserialize, Serialize};

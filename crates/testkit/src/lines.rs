@@ -1,14 +1,13 @@
 //! A chunk as one short line, for transcripts that people compare.
 
-use protocol::{Chunk, ProviderMetadata};
-use serde_json::{Map, Value};
+use protocol::{Chunk, MessageFacts, ProviderMetadata};
 
 pub fn line(chunk: &Chunk<'_>) -> String {
     match chunk {
         Chunk::Start { message_id, message_metadata } => {
             // The same in every test; one test looks at the values.
             let keys: Vec<_> =
-                message_metadata.iter().flat_map(|metadata| metadata.keys().cloned()).collect();
+                message_metadata.iter().flat_map(|facts| facts.to_map()).map(|(key, _)| key).collect();
             with(format!("start {message_id}"), &keys.join(","))
         }
         Chunk::StartStep => "start-step".to_owned(),
@@ -88,8 +87,8 @@ fn signed(provider: Option<&ProviderMetadata>) -> String {
         .map_or_else(String::new, |it| format!(" {it}"))
 }
 
-fn object(object: &Map<String, Value>) -> String {
-    serde_json::to_string(object).unwrap_or_default()
+fn object(facts: &MessageFacts) -> String {
+    serde_json::to_string(facts).unwrap_or_default()
 }
 
 /// Adjacent deltas of one segment or one input as one chunk: how they were cut is a matter of time, not of meaning.

@@ -1,10 +1,6 @@
 //! What a person can say to the server instead of to the model: a message that begins with a command.
 
-use protocol::{Part, Role, UiMessage};
-use serde_json::{Value, json};
-
-/// Where the message that carries a command out says so.
-pub(crate) const COMMAND: &str = "command";
+use protocol::{CommandName, MessageCommand, Part, Role, UiMessage};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
@@ -26,20 +22,16 @@ const COMMANDS: [(&str, Kind); 3] =
 
 impl Command {
     /// As the message that carries it out says it.
-    pub(crate) fn fact(&self) -> Value {
-        let mut fact = json!({ "name": self.kind.name() });
-        if !self.wish.is_empty() {
-            fact["wish"] = json!(self.wish);
-        }
-        fact
+    pub(crate) fn fact(&self) -> MessageCommand {
+        MessageCommand { name: self.kind.name(), wish: self.wish.clone() }
     }
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
+    fn name(self) -> CommandName {
         match self {
-            Self::Compact => "compact",
-            Self::Title => "title",
+            Self::Compact => CommandName::Compact,
+            Self::Title => CommandName::Title,
         }
     }
 }
@@ -68,6 +60,8 @@ pub(crate) fn first_word(text: &str) -> Option<(&'static str, Kind)> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn command(text: &str) -> Option<Command> {

@@ -4,15 +4,12 @@
 use std::{panic::AssertUnwindSafe, sync::atomic::Ordering};
 
 use futures::FutureExt;
-use protocol::{ErrorCode, FinishReason, FrameEnd, ToolOutcome};
-use serde_json::json;
+use protocol::{ErrorCode, FinishReason, FrameEnd, Limit, MessageFacts, MessageStatus, ToolOutcome};
 
 use super::{
-    budget::Limit,
     delegate::{Child, Delegated},
     drive::{Driven, RunStop, drive},
     hub::Note,
-    inline,
     lifecycle::person_text,
     order::Order,
     report,
@@ -76,8 +73,8 @@ async fn attend(
     order: &Order,
     was_queued: bool,
 ) -> Result<Driven, RunStop> {
-    if was_queued && child.frame.fact("status").is_some() {
-        child.frame.note("status", json!("running"))?;
+    if was_queued && child.frame.facts().status.is_some() {
+        child.frame.note(MessageFacts::of_status(MessageStatus::Running))?;
         child.writer.append(child.frame.take(), Vec::new()).await?;
     }
     let mut driven = timed(child, seat).await?;
@@ -94,7 +91,7 @@ async fn attend(
             Offer::Nudge
         };
         let complete = match offer {
-            Offer::Finish => child.frame.fact(inline::STRUCTURED).is_some(),
+            Offer::Finish => child.frame.facts().structured_output.is_some(),
             _ => !report::summary(message).trim().is_empty(),
         };
         if complete {
@@ -136,7 +133,7 @@ async fn timed(child: &mut Child, seat: &mut Seat) -> Result<Driven, RunStop> {
         Err(RunStop::Cancelled) if over && !whole.is_cancelled() => {
             run.cancel = whole;
             child.frame.settle_open_calls("the time limit was reached before this call had a result")?;
-            child.frame.note("limit", json!(Limit::Time.name()))?;
+            child.frame.note(MessageFacts { limit: Some(Limit::Time), ..MessageFacts::default() })?;
             let turn = Turn::once(run.agent.max_steps, child.frame.steps(), Offer::NoTools);
             drive(&run, &mut child.frame, &mut child.writer, turn, &mut child.mail, seat).await
         }
@@ -156,7 +153,7 @@ async fn until(deadline: Option<tokio::time::Instant>) {
 
 async fn finish(child: &mut Child, reason: FinishReason) -> Result<ToolOutcome, RunStop> {
     let said = report::summary(child.frame.message());
-    let structured = child.frame.fact(inline::STRUCTURED).is_some();
+    let structured = child.frame.facts().structured_output.is_some();
     if child.run.kit.finish.is_some() && !structured {
         let why = "It gave no answer in the form that was asked for.".to_owned();
         return fail(child, ErrorCode::ModelUnavailable, "no_structured_output", why).await;

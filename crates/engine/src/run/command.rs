@@ -1,17 +1,13 @@
 //! A run that a command began: no agent speaks, the server does what was asked and says what came of it.
 
 use protocol::{FinishReason, SegmentKind};
-use serde_json::Value;
 
 use super::{
     compact::{self, Compacted},
     drive::{Driven, RunCtx, RunStop},
     frame::Frame,
 };
-use crate::{
-    context::{command::COMMAND, compaction::Status},
-    session::log::LogWriter,
-};
+use crate::{context::compaction::Status, session::log::LogWriter};
 
 const DONE: &str = "The older part of this chat is summarised. From here on the model reads the summary in its place; \
     the messages themselves stay as they are.";
@@ -19,7 +15,7 @@ const NOTHING: &str = "There is nothing to summarise yet: the model still reads 
 
 /// Whether the frame was opened for a command.
 pub(crate) fn is_one(frame: &Frame) -> bool {
-    frame.fact(COMMAND).is_some()
+    frame.facts().command.is_some()
 }
 
 pub(crate) async fn carry_out(
@@ -27,8 +23,7 @@ pub(crate) async fn carry_out(
     frame: &mut Frame,
     writer: &mut LogWriter,
 ) -> Result<Driven, RunStop> {
-    let wish = frame.fact(COMMAND).and_then(|fact| fact.get("wish")).and_then(Value::as_str);
-    let wish = wish.unwrap_or_default().to_owned();
+    let wish = frame.facts().command.as_ref().map(|command| command.wish.clone()).unwrap_or_default();
     // Done before a crash, which came before the run could end.
     let before = frame.newest_compaction().is_some_and(|(_, it)| it.status == Status::Done);
     let compacted = match before {

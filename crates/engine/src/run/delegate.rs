@@ -7,11 +7,9 @@ use std::{collections::HashMap, sync::Arc};
 use futures::future::BoxFuture;
 use models::{ChoiceError, Model, ModelMessage, UserContent};
 use protocol::{
-    AgentRef, ErrorCode, FrameEnd, FrameParent, MessageId, RunOptions, SessionId, ToolCall, ToolOutcome,
-    ToolState,
+    AgentRef, ErrorCode, FrameEnd, FrameParent, MessageFacts, MessageId, MessageStatus, RunOptions,
+    SessionId, ToolCall, ToolOutcome, ToolState,
 };
-use serde::Deserialize;
-use serde_json::{Map, json};
 use tokio::sync::{mpsc, watch};
 use tools::delegation::SPAWN_AGENT;
 
@@ -298,19 +296,18 @@ fn open(
     let mut frame = Frame::new(ids.message());
     let chat = ids.sub_chat();
     let agent = AgentRef::sub(&order.agent.name, &order.agent.display_name, &caller.post.path);
-    let mut metadata = Map::from_iter([
-        ("agent".to_owned(), json!(agent)),
-        ("agentName".to_owned(), json!(order.agent.name)),
-        ("agentId".to_owned(), json!(chat)),
-        ("parentToolCallId".to_owned(), json!(call.id)),
-        ("parentMessageId".to_owned(), json!(caller.post.message)),
-        ("chatId".to_owned(), json!(chat)),
-        ("model".to_owned(), json!(model.name())),
-        ("createdAt".to_owned(), json!(caller.parts.clock.now())),
-    ]);
-    if queued {
-        metadata.insert("status".to_owned(), json!("queued"));
-    }
+    let facts = MessageFacts {
+        agent: Some(agent),
+        agent_name: Some(order.agent.name.clone()),
+        agent_id: Some(chat.clone()),
+        parent_tool_call_id: Some(call.id.clone()),
+        parent_message_id: Some(caller.post.message.clone()),
+        chat_id: Some(chat.clone()),
+        model: Some(model.name().to_owned()),
+        created_at: Some(caller.parts.clock.now()),
+        status: queued.then_some(MessageStatus::Queued),
+        ..MessageFacts::default()
+    };
     let parent = FrameParent {
         message: caller.post.message.clone(),
         call: call.id.clone(),
@@ -320,7 +317,7 @@ fn open(
         context: delegation::context(caller, order),
         background: order.background,
     };
-    frame.open(metadata, Some(Box::new(parent.clone())))?;
+    frame.open(facts, Some(Box::new(parent.clone())))?;
     Ok(Revived { frame, parent })
 }
 
@@ -337,8 +334,7 @@ fn task_message(parent: &FrameParent) -> ModelMessage {
 fn outcome_of_closed(frame: &Frame, agent: &str, chat: &str) -> ToolOutcome {
     match frame.end() {
         Some(FrameEnd::Failed { message }) => {
-            let code = frame.fact("errorCode").and_then(|code| ErrorCode::deserialize(code).ok());
-            let code = code.unwrap_or(ErrorCode::Internal);
+            let code = frame.facts().error_code.unwrap_or(ErrorCode::Internal);
             ToolOutcome::Failed { message: failed_text(agent, code.as_str(), message) }
         }
         Some(FrameEnd::Cancelled) => ToolOutcome::Failed { message: cancelled_text(agent) },

@@ -5,7 +5,10 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use models::{Model, ModelError, Written};
-use protocol::{FinishReason, FoldError, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId};
+use protocol::{
+    FinishReason, FoldError, MessageFacts, RunId, RunOptions, SegmentKind, StopReason, Stopped, ToolCall,
+    WorkspaceId,
+};
 use serde_json::json;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +21,6 @@ use super::{
     delegate::{Delegated, revive_background},
     frame::Frame,
     hub::{Note, PERSON},
-    inline,
     mail::{Mail, next_raised},
     post::Post,
     resume::{self, Why},
@@ -163,10 +165,9 @@ async fn steps(
                 seat.sit(&run.cancel).await?;
                 if let Some(stuck) = stuck::find(frame) {
                     tracing::info!(run = %run.run, tool = stuck.tool, "stopped a call that fails again and again");
-                    frame.note(
-                        "stopped",
-                        json!({ "reason": "repeated_failure", "tool": stuck.tool, "times": stuck.times }),
-                    )?;
+                    let (reason, tool) = (StopReason::RepeatedFailure, stuck.tool.clone());
+                    let stopped = Some(Stopped { reason, tool, times: stuck.times });
+                    frame.note(MessageFacts { stopped, ..MessageFacts::default() })?;
                     frame.finish_step()?;
                     frame.say(SegmentKind::Text, stuck.text())?;
                     frame.finish_step()?;
@@ -185,7 +186,7 @@ async fn steps(
             // On the heap: most of the time a run waits for its model, and should be small then.
             Step::CallTools(calls) => {
                 match Box::pin(call_tools(run, frame, writer, calls, mail, seat)).await? {
-                    Called::All if frame.fact(inline::STRUCTURED).is_some() => turn = Turn::finished(),
+                    Called::All if frame.facts().structured_output.is_some() => turn = Turn::finished(),
                     Called::All => {}
                     Called::Parked(below) => {
                         if let Step::Park(questions) = turn.next() {
@@ -240,8 +241,8 @@ fn within_limits(
         Offer::Summarise => return Ok((offer, None)),
     };
     turn.end_here();
-    if frame.fact("limit").is_none() {
-        frame.note("limit", json!(limit.name()))?;
+    if frame.facts().limit.is_none() {
+        frame.note(MessageFacts { limit: Some(limit), ..MessageFacts::default() })?;
     }
     Ok((Offer::NoTools, None))
 }

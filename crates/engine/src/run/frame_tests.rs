@@ -33,7 +33,7 @@ struct Written {
 impl Written {
     fn new() -> Self {
         let mut frame = Frame::new(MessageId::new("m"));
-        frame.open(Map::new(), None).unwrap();
+        frame.open(MessageFacts::default(), None).unwrap();
         Self { frame, ids: Counting::default() }
     }
 

@@ -119,7 +119,7 @@ impl Hub {
 
     /// What an event of the log did to the board when it was written; `frame` is the one it belongs to, after it.
     pub(crate) fn replay(&self, event: &SessionEvent, frame: &Frame, is_root: bool, at: Timestamp) {
-        let role = frame.fact("agentName").and_then(Value::as_str).unwrap_or_default();
+        let role = frame.facts().agent_name.as_deref().unwrap_or_default();
         match event {
             SessionEvent::FrameOpened { parent: Some(_), .. } => {
                 self.take(role);

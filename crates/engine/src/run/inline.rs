@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use protocol::{ToolCall, ToolOutcome, ToolSpec};
+use protocol::{MessageFacts, ToolCall, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::{drive::RunCtx, frame::Frame, schema};
@@ -13,8 +13,6 @@ use crate::agents::ToolGroup;
 pub(crate) const FINISH: &str = "generate_response";
 /// Sets which tool groups are active.
 pub(crate) const EQUIP: &str = "reset_equipped_tools";
-/// Where the message keeps a structured answer.
-pub(crate) const STRUCTURED: &str = "structuredOutput";
 
 pub(crate) fn finish_spec(schema: &Map<String, Value>) -> ToolSpec {
     ToolSpec {
@@ -81,7 +79,8 @@ pub(crate) fn call(
 ) -> Result<Option<ToolOutcome>, protocol::FoldError> {
     let output = match call.name.as_str() {
         FINISH if run.kit.finish.is_some() => {
-            frame.note(STRUCTURED, call.input.clone())?;
+            let structured_output = Some(call.input.clone());
+            frame.note(MessageFacts { structured_output, ..MessageFacts::default() })?;
             json!({ "ok": true })
         }
         EQUIP if !run.kit.groups.is_empty() => {

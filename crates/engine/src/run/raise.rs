@@ -115,7 +115,7 @@ impl Unshown {
     /// A sub-agent's event.
     pub(crate) fn below(&mut self, message: &MessageId, event: &SessionEvent) {
         if let SessionEvent::FrameOpened { metadata, .. } = event {
-            let agent = metadata.get("agentName").and_then(Value::as_str).unwrap_or_default();
+            let agent = metadata.agent_name.as_deref().unwrap_or_default();
             self.followers.insert(message.clone(), Follower::new(agent));
         }
         if let Some(follower) = self.followers.get_mut(message) {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use models::{ChoiceError, Model, Written};
 use protocol::{
-    AgentKind, FinishReason, FrameEnd, Grant, MessageRef, RunEnd, RunOptions, Seq, SessionEvent,
+    AgentKind, FinishReason, FrameEnd, Grant, MessageFacts, MessageRef, RunEnd, RunOptions, Seq,
+    SessionEvent,
     project::chat::{Reading, View},
 };
-use serde_json::{Map, Value, json};
 use store::{PrefaceRecord, RunRecord, RunStatus, SessionRecord, SessionTarget};
 use tokio::sync::mpsc;
 
@@ -23,12 +23,7 @@ use crate::{
         AgentDefinition,
         kit::{Kit, Scene},
     },
-    context::{
-        cache::History,
-        command::{COMMAND, Command},
-        conversation::Conversation,
-        preface, prompt,
-    },
+    context::{cache::History, command::Command, conversation::Conversation, preface, prompt},
     run::{
         call_model::LONG,
         choose_model::{Gone, choose_model},
@@ -170,11 +165,9 @@ impl Actor {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        let mut metadata = self.start_metadata(&voice.agent, &*voice.model);
-        if let Some(command) = &command {
-            metadata.insert(COMMAND.to_owned(), command.fact());
-        }
-        frame.open(metadata, None).map_err(order)?;
+        let mut facts = self.start_facts(&voice.agent, &*voice.model);
+        facts.command = command.as_ref().map(Command::fact);
+        frame.open(facts, None).map_err(order)?;
         let is_first = end.is_young && command.is_none();
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -248,14 +241,14 @@ impl Actor {
         }
     }
 
-    fn start_metadata(&self, agent: &AgentDefinition, model: &dyn Model) -> Map<String, Value> {
-        let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
-        let mut metadata = Map::new();
-        metadata.insert("agent".to_owned(), json!(reference));
-        metadata.insert("agentName".to_owned(), json!(agent.name));
-        metadata.insert("model".to_owned(), json!(model.name()));
-        metadata.insert("createdAt".to_owned(), json!(self.parts.clock.now()));
-        metadata
+    fn start_facts(&self, agent: &AgentDefinition, model: &dyn Model) -> MessageFacts {
+        MessageFacts {
+            agent: Some(protocol::AgentRef::main(&agent.name, &agent.display_name)),
+            agent_name: Some(agent.name.clone()),
+            model: Some(model.name().to_owned()),
+            created_at: Some(self.parts.clock.now()),
+            ..MessageFacts::default()
+        }
     }
 
     fn spawn(

@@ -244,8 +244,9 @@ impl Below {
         }
         if let SessionEvent::FrameOpened { metadata, .. } = event {
             let mut data = json!({ "toolCallId": call, "messageId": message, "seq": seq });
+            let about = metadata.to_map();
             for name in ["agent", "agentName", "agentId", "parentMessageId"] {
-                if let Some(value) = metadata.get(name) {
+                if let Some(value) = about.get(name) {
                     data[name] = value.clone();
                 }
             }

@@ -10,10 +10,9 @@
 use std::time::Duration;
 
 use protocol::{
-    ErrorCode, FoldError, FrameEnd, IdSource, MessageId, QueueExit, RunEnd, SessionEvent, UiMessage,
-    planted::Unread,
+    ErrorCode, FoldError, FrameEnd, IdSource, MessageFacts, MessageId, QueueExit, RunEnd, SessionEvent,
+    UiMessage, planted::Unread,
 };
-use serde_json::Map;
 use store::{QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord, RunStatus, SessionKey, SessionRecord};
 use tokio::{sync::OwnedSemaphorePermit, time::sleep};
 
@@ -203,7 +202,7 @@ impl Actor {
         };
         let (run, message) = (self.parts.ids.run(), self.parts.ids.message());
         let mut frame = Frame::new(message.clone());
-        frame.open(Map::new(), None).map_err(order)?;
+        frame.open(MessageFacts::default(), None).map_err(order)?;
         frame.fail(ErrorCode::Internal, crashed_text(attempt.crashes)).map_err(order)?;
         let mut events = vec![
             SessionEvent::QueueLeft { queued: id, why: QueueExit::Begun },

@@ -2,13 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value, json};
-
 use crate::{
     event::{FinishReason, FrameEnd, SegmentKind, Seq, SessionEvent, ToolOutcome},
-    id::ToolCallId,
     provider::Source,
-    wire::chat::{Chunk, DataChunk, DataKind},
+    wire::chat::{Chunk, DataChunk, DataKind, Facts},
 };
 
 /// What the chat surface says for one event.
@@ -24,8 +21,8 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
         | SessionEvent::RunEnded { .. }
         | SessionEvent::GrantGiven { .. }
         | SessionEvent::ModelCalled { .. } => return None,
-        SessionEvent::FrameOpened { message, metadata, .. } => {
-            Chunk::Start { message_id: text(message.as_str()), message_metadata: some(metadata) }
+        SessionEvent::FrameOpened { message, .. } => {
+            Chunk::Start { message_id: text(message.as_str()), message_metadata: new_facts(event) }
         }
         SessionEvent::RunResumed { message, .. } => {
             Chunk::Start { message_id: text(message.as_str()), message_metadata: None }
@@ -33,18 +30,15 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
         SessionEvent::RunParked { .. } => {
             Chunk::Finish { finish_reason: FinishReason::ToolCalls, message_metadata: None }
         }
-        SessionEvent::FrameClosed { end, metadata, .. } => match end {
+        SessionEvent::FrameClosed { end, .. } => match end {
             FrameEnd::Finished { reason } => {
-                Chunk::Finish { finish_reason: *reason, message_metadata: some(metadata) }
+                Chunk::Finish { finish_reason: *reason, message_metadata: new_facts(event) }
             }
             FrameEnd::Cancelled => Chunk::Abort,
             FrameEnd::Failed { message } => Chunk::Error { error_text: text(message) },
         },
         SessionEvent::StepStarted { .. } => Chunk::StartStep,
         SessionEvent::StepFinished { .. } => Chunk::FinishStep,
-        SessionEvent::MetadataAdded { metadata, .. } => {
-            Chunk::MessageMetadata { message_metadata: Cow::Borrowed(metadata) }
-        }
         SessionEvent::SegmentOpened { segment, kind, .. } => match kind {
             SegmentKind::Text => Chunk::TextStart { id: segment_id(*segment) },
             SegmentKind::Reasoning => Chunk::ReasoningStart { id: segment_id(*segment) },
@@ -111,18 +105,10 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
             reason: reason.as_deref().map(text),
         },
         // No chunk changes the input of a call in an earlier step; metadata reaches every client.
-        SessionEvent::InputEdited { call, input, .. } => {
-            Chunk::MessageMetadata { message_metadata: Cow::Owned(edited_call(call, input)) }
+        SessionEvent::MetadataAdded { .. } | SessionEvent::InputEdited { .. } => {
+            Chunk::MessageMetadata { message_metadata: event.facts()? }
         }
     })
-}
-
-/// Where a message says which inputs a person changed before they ran.
-pub const EDITED_CALLS: &str = "editedCalls";
-
-fn edited_call(call: &ToolCallId, input: &Value) -> Map<String, Value> {
-    let calls = json!({ call.as_str(): { "input": input } });
-    Map::from_iter([(EDITED_CALLS.to_owned(), calls)])
 }
 
 /// Where a reader stands in the message it reads.
@@ -192,6 +178,7 @@ fn text(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-fn some(metadata: &Map<String, Value>) -> Option<Cow<'_, Map<String, Value>>> {
-    (!metadata.is_empty()).then_some(Cow::Borrowed(metadata))
+/// The facts of an event that has a chunk of its own; none are left out.
+fn new_facts(event: &SessionEvent) -> Option<Facts<'_>> {
+    event.facts().filter(|facts| !facts.is_empty())
 }

@@ -1,12 +1,10 @@
 //! Message → events: the fold, backwards. What it writes folds to the same message again, or the message is none that an
 //! agent can have written.
 
-use serde_json::{Map, Value};
-
 use crate::{
     event::{SegmentKind, SessionEvent, ToolOutcome},
     id::{ApprovalId, MessageId, ToolCallId},
-    message::{Approval, Part, TextState, ToolPart, ToolState, UiMessage},
+    message::{Approval, Part, TextState, ToolPart, ToolState, UiMessage, facts::MessageFacts},
     provider::Source,
     tool::ToolCall,
 };
@@ -14,7 +12,7 @@ use crate::{
 /// Writes the events of one message, without its beginning and its end.
 pub(super) struct Unfold<'a> {
     id: MessageId,
-    metadata: Option<&'a Value>,
+    facts: MessageFacts,
     withdrawn: &'a [ApprovalId],
     in_step: bool,
     segment: u32,
@@ -27,17 +25,21 @@ pub(super) type Wrong = String;
 pub(super) type Between<'b> = dyn FnMut(&ToolCallId, &mut Vec<SessionEvent>) -> Result<(), Wrong> + 'b;
 
 impl<'a> Unfold<'a> {
-    pub(super) fn new(message: &'a UiMessage, withdrawn: &'a [ApprovalId]) -> Self {
-        let metadata = message.metadata.as_ref();
-        Self { id: message.id.clone(), metadata, withdrawn, in_step: false, segment: 0 }
+    pub(super) fn new(message: &UiMessage, withdrawn: &'a [ApprovalId]) -> Self {
+        Self { id: message.id.clone(), facts: message.facts(), withdrawn, in_step: false, segment: 0 }
     }
 
-    pub(super) fn metadata(message: &UiMessage) -> Result<Map<String, Value>, Wrong> {
-        match &message.metadata {
-            None => Ok(Map::new()),
-            Some(Value::Object(metadata)) => Ok(metadata.clone()),
-            Some(_) => Err("metadata: must be an object".to_owned()),
-        }
+    /// Reads the facts of a message, in the pieces in which they must be added. Keys that are unknown here are removed
+    /// from the message.
+    pub(super) fn facts(message: &mut UiMessage) -> Result<Vec<MessageFacts>, Wrong> {
+        let pieces = match &message.metadata {
+            None => Vec::new(),
+            Some(serde_json::Value::Object(metadata)) => MessageFacts::pieces(metadata),
+            Some(_) => return Err("metadata: must be an object".to_owned()),
+        };
+        message.metadata = None;
+        pieces.iter().for_each(|piece| piece.merge_into(&mut message.metadata));
+        Ok(pieces)
     }
 
     pub(super) fn parts(
@@ -173,8 +175,7 @@ impl<'a> Unfold<'a> {
         out: &mut Vec<SessionEvent>,
     ) -> Result<(), Wrong> {
         let message = self.id.clone();
-        let copies = self.metadata.and_then(|metadata| metadata.get("raisedCalls"));
-        let raised = copies.is_some_and(|copies| copies.get(call.id.as_str()).is_some());
+        let raised = self.facts.raised_calls.contains_key(&call.id);
         out.push(SessionEvent::ApprovalAsked {
             message: message.clone(),
             approval: approval.id.clone(),

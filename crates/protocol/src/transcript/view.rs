@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::{
     record::{Agent, AgentFile, Line, RunLine, SessionFile, Transcript},
     write::{Place, TranscriptError},
@@ -190,12 +188,11 @@ impl Work {
     }
 
     fn file(&self, parent: &FrameParent) -> AgentFile {
-        let metadata = self.fold.message().metadata.as_ref();
-        let word = |path: &str| metadata.and_then(|metadata| metadata.pointer(path)).and_then(Value::as_str);
-        let agent_type = word("/agentName").unwrap_or_default().to_owned();
+        let facts = self.fold.message().facts();
+        let agent_type = facts.agent_name.unwrap_or_default();
         AgentFile {
             id: SessionId::clone(&parent.chat),
-            title: word("/agent/displayName").unwrap_or(&agent_type).to_owned(),
+            title: facts.agent.map_or_else(|| agent_type.clone(), |agent| agent.display_name),
             task: parent.task.clone(),
             agent_type,
             created_at: self.line.created_at,

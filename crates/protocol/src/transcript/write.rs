@@ -244,18 +244,22 @@ impl Writer {
         if line.end.is_none() && !run.parked {
             return Err(wrong("end: its run has ended, and it has not".to_owned()));
         }
-        let message = line.message();
+        let mut message = line.message();
         let open = message.tool_parts().any(|part| !part.state.is_settled());
         if open && line.end.is_some() {
             return Err(wrong("end: a call has no result".to_owned()));
         }
         run.asks |= open;
-        let metadata = Unfold::metadata(&message).map_err(wrong)?;
+        let mut facts = Unfold::facts(&mut message).map_err(wrong)?.into_iter().map(Box::new);
         let from = self.out.events.len();
         let at = line.created_at;
+        let (id, metadata) = (line.id.clone(), facts.next().unwrap_or_default());
         let opened =
-            SessionEvent::FrameOpened { message: line.id.clone(), metadata, parent: parent.map(Box::new) };
+            SessionEvent::FrameOpened { message: id.clone(), metadata, parent: parent.map(Box::new) };
         self.out.events.push((at, opened));
+        for metadata in facts {
+            self.out.events.push((at, SessionEvent::MetadataAdded { message: id.clone(), metadata }));
+        }
         self.keep_files(line, place)?;
         // The events of the message and of those below it go the same way, each with the time of its agent.
         let mut own = Vec::new();
@@ -284,7 +288,7 @@ impl Writer {
         let rest = line.ended_at.unwrap_or(at);
         match line.end.clone() {
             Some(end) => {
-                let (message, metadata) = (line.id.clone(), serde_json::Map::new());
+                let (message, metadata) = (line.id.clone(), Box::default());
                 self.out.events.push((rest, SessionEvent::FrameClosed { message, end, metadata }));
             }
             None => run.waiting.push((rest, line.id.clone())),

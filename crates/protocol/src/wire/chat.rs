@@ -7,14 +7,17 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     event::{FinishReason, Seq},
+    message::facts::MessageFacts,
     provider::ProviderMetadata,
 };
 
 type Text<'a> = Cow<'a, str>;
+/// Boxed on both sides, so that the chunk of a text delta stays small.
+pub type Facts<'a> = Cow<'a, Box<MessageFacts>>;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
@@ -22,7 +25,7 @@ pub enum Chunk<'a> {
     Start {
         message_id: Text<'a>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        message_metadata: Option<Cow<'a, Map<String, Value>>>,
+        message_metadata: Option<Facts<'a>>,
     },
     StartStep,
     FinishStep,
@@ -111,12 +114,12 @@ pub enum Chunk<'a> {
         media_type: Text<'a>,
     },
     MessageMetadata {
-        message_metadata: Cow<'a, Map<String, Value>>,
+        message_metadata: Facts<'a>,
     },
     Finish {
         finish_reason: FinishReason,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        message_metadata: Option<Cow<'a, Map<String, Value>>>,
+        message_metadata: Option<Facts<'a>>,
     },
     Abort,
     Error {

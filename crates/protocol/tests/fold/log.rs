@@ -5,11 +5,11 @@
 //! after their answer; every call is settled when the frame closes.
 
 use protocol::{
-    AgentRef, ApprovalId, Artifact, ArtifactId, FinishReason, FrameEnd, LogEntry, MessageId, MessageRef,
-    Part, ProviderMetadata, QueueExit, Role, RunEnd, RunId, SegmentKind, Seq, SessionEvent, Source,
-    Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage, run::RunOptions,
+    AgentRef, ApprovalId, Artifact, ArtifactId, FinishReason, FrameEnd, LogEntry, MessageFacts, MessageId,
+    MessageRef, Part, ProviderMetadata, QueueExit, Role, RunEnd, RunId, SegmentKind, Seq, SessionEvent,
+    Source, Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage, run::RunOptions,
 };
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::{content, interrupt, rng::Rng};
 
@@ -112,10 +112,9 @@ impl Writer {
             message: message.clone(),
             options: Box::new(options),
         });
-        let agent = serde_json::to_value(AgentRef::main("general", "General")).expect("serialises");
-        let metadata =
-            Map::from_iter([("agent".to_owned(), agent), ("model".to_owned(), json!("demo/demo"))]);
-        self.write(SessionEvent::FrameOpened { message, metadata, parent: None });
+        let agent = Some(AgentRef::main("general", "General"));
+        let facts = MessageFacts { agent, model: Some("demo/demo".to_owned()), ..MessageFacts::default() };
+        self.write(SessionEvent::FrameOpened { message, metadata: Box::new(facts), parent: None });
     }
 
     /// Some steps with calls, then one without.
@@ -132,7 +131,7 @@ impl Writer {
 
     pub fn finish(&mut self) {
         let reason = *self.rng.pick(&REASONS);
-        let metadata = if self.rng.percent(60) { content::metadata(&mut self.rng) } else { Map::new() };
+        let metadata = if self.rng.percent(60) { content::facts(&mut self.rng) } else { Box::default() };
         let message = self.message.clone();
         self.write(SessionEvent::FrameClosed { message, end: FrameEnd::Finished { reason }, metadata });
         self.write(SessionEvent::RunEnded {
@@ -154,7 +153,7 @@ impl Writer {
         let work = calls.iter().map(|call| self.work_of(call)).collect();
         self.interleaved(work);
         if self.rng.percent(20) {
-            let metadata = content::metadata(&mut self.rng);
+            let metadata = content::facts(&mut self.rng);
             self.write(SessionEvent::MetadataAdded { message: message.clone(), metadata });
         }
         self.write(SessionEvent::StepFinished { message });

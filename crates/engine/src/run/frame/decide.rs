@@ -1,8 +1,6 @@
 //! A person's answer as a frame writes it down: the answer, what they changed in the call, what they allowed for good.
 
-use protocol::{
-    ApprovalId, FoldError, SessionEvent, ToolCallId, ToolPart, json::disarm, project::chat::EDITED_CALLS,
-};
+use protocol::{ApprovalId, FoldError, SessionEvent, ToolCallId, ToolPart, json::disarm};
 use serde_json::Value;
 
 use super::Frame;
@@ -47,6 +45,6 @@ impl Frame {
 
     /// What a person made of this call's input.
     pub(crate) fn edited(&self, call: &ToolCallId) -> Option<&Value> {
-        self.fact(EDITED_CALLS)?.get(call.as_str())?.get("input")
+        self.facts().edited_calls.get(call).map(|edited| &edited.input)
     }
 }
