@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{
     command,
-    compaction::{Compaction, is_summary},
+    compaction::{self, Compaction, is_summary},
     history, transcript,
 };
 
@@ -217,7 +217,7 @@ impl Conversation {
             self.marks.iter().rposition(|mark| mark.message == cut.message_id && mark.step == cut.step)
         });
         if let Some(place) = found.filter(|place| self.marks[*place].at > 0) {
-            self.begin_at(place, compaction.text());
+            self.begin_at(place, compaction::text(compaction));
         }
         if let Some(plan) = &compaction.plan {
             self.plan = Some(Arc::new(plan.clone()));

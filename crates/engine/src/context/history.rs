@@ -5,16 +5,11 @@
 use models::{AssistantContent, ModelMessage, UserContent};
 use protocol::{
     MessageFacts, Part, PlantedMessage, PlantedPart, Role, ToolCall, ToolPart, ToolState, TurnFacts,
-    UiMessage,
+    UiMessage, event::STEERING,
 };
 use serde_json::{Value, json};
 
 use crate::attachments::{self, Sent};
-
-/// The `data-<name>` part that holds what a person said to an agent at work.
-pub(crate) const STEERING: &str = "steering";
-/// Who said it, when it is the report of agents in the background.
-pub(crate) const BACKGROUND: &str = "background";
 
 /// Appends what the message of an agent means to a model, step by step.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {

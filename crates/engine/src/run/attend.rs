@@ -4,7 +4,7 @@
 use std::{panic::AssertUnwindSafe, sync::atomic::Ordering};
 
 use futures::FutureExt;
-use protocol::{ErrorCode, FinishReason, FrameEnd, Limit, MessageFacts, MessageStatus, ToolOutcome};
+use protocol::{ErrorCode, FinishReason, FrameEnd, Limit, MessageFacts, ToolOutcome};
 
 use super::{
     delegate::{Child, Delegated},
@@ -74,7 +74,7 @@ async fn attend(
     was_queued: bool,
 ) -> Result<Driven, RunStop> {
     if was_queued && child.frame.facts().status.is_some() {
-        child.frame.note(MessageFacts::of_status(MessageStatus::Running))?;
+        child.frame.start_delegation()?;
         child.writer.append(child.frame.take(), Vec::new()).await?;
     }
     let mut driven = timed(child, seat).await?;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use protocol::{ToolCall, ToolOutcome};
+use protocol::{ReportNote, SessionId, ToolCall, ToolOutcome};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tools::delegation::{self, AbortAgentInput, SendInputInput, WaitAgentInput};
@@ -18,10 +18,7 @@ use super::{
     order::Refusal,
     tree::{Busy, Seat},
 };
-use crate::{
-    context::history::{BACKGROUND, STEERING},
-    session::log::LogWriter,
-};
+use crate::session::log::LogWriter;
 
 /// How long `wait-agent` waits when it is not told, and at most.
 const WAIT: u64 = 30_000;
@@ -115,9 +112,10 @@ async fn abort(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
                     break;
                 }
             }
-            ToolOutcome::Done {
-                output: json!({ "ok": true, "agentId": input.agent_id, "status": "aborted" }),
-            }
+            let output = json!({ "ok": true, "agentId": input.agent_id, "status": "aborted" });
+            let (call, agent) = (call.id.clone(), SessionId::new(input.agent_id));
+            let (outcome, busy) = (ToolOutcome::Done { output }, Some(busy));
+            return Delegated::Reported { call, agent, outcome, busy };
         }
         _ => unknown(run, &input.agent_id),
     };
@@ -142,10 +140,9 @@ async fn wait(run: &RunCtx, call: &ToolCall, busy: Busy) -> Delegated {
         });
         for agent_id in &input.agent_ids {
             if let Some((outcome, its)) = run.tree.take_ended(agent_id) {
-                return Delegated::Done(
-                    ToolOutcome::Done { output: ended_value(agent_id, &outcome) },
-                    its.or(busy),
-                );
+                let outcome = ToolOutcome::Done { output: ended_value(agent_id, &outcome) };
+                let (call, agent) = (call.id.clone(), SessionId::new(agent_id.as_str()));
+                return Delegated::Reported { call, agent, outcome, busy: its.or(busy) };
             }
         }
         if !at_work {
@@ -227,12 +224,8 @@ pub(crate) async fn wait_for_all(
         seat.take_over(busy);
         reports.push((agent_id, outcome));
     }
-    let text = report(&reports);
-    frame.data(
-        STEERING.to_owned(),
-        Some(run.parts.ids.time_ordered()),
-        json!({ "text": text, "from": BACKGROUND }),
-        false,
-    )?;
+    let (id, text) = (run.parts.ids.time_ordered(), report(&reports));
+    let agents = reports.into_iter().map(|(agent_id, _)| SessionId::new(agent_id)).collect();
+    frame.report_background(agents, ReportNote { id, text })?;
     Ok(Background::Told)
 }

@@ -183,6 +183,11 @@ pub(crate) async fn call_tools(
                         seat.take_over(busy);
                         outcomes[place] = Some(outcome);
                     }
+                    Ok((place, Delegated::Reported { call, agent, outcome, busy })) => {
+                        seat.take_over(busy);
+                        frame.will_report(call, agent);
+                        outcomes[place] = Some(outcome);
+                    }
                     Ok((place, Delegated::Started(outcome, work, busy))) => {
                         seat.take_over(Some(busy));
                         outcomes[place] = Some(outcome);
@@ -329,6 +334,10 @@ async fn wind_down(
             done = delegated.join_next() => match done {
                 None => return Ok(()),
                 Some(Ok((place, Delegated::Done(outcome, _)))) => outcomes[place] = Some(outcome),
+                Some(Ok((place, Delegated::Reported { call, agent, outcome, .. }))) => {
+                    frame.will_report(call, agent);
+                    outcomes[place] = Some(outcome);
+                }
                 Some(Ok((place, Delegated::Started(outcome, work, _)))) => {
                     outcomes[place] = Some(outcome);
                     mail.background.spawn(work);

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use models::{ChoiceError, Model, ModelMessage, UserContent};
 use protocol::{
     AgentRef, ErrorCode, FrameEnd, FrameParent, MessageFacts, MessageId, MessageStatus, RunOptions,
-    SessionId, ToolCall, ToolOutcome, ToolState,
+    SessionId, ToolCall, ToolCallId, ToolOutcome, ToolState,
 };
 use tokio::sync::{mpsc, watch};
 use tools::delegation::SPAWN_AGENT;
@@ -44,6 +44,13 @@ const ANSWERS: usize = 16;
 /// How a delegation came back.
 pub(crate) enum Delegated {
     Done(ToolOutcome, Option<Busy>),
+    /// The call is done, with the result of a background agent.
+    Reported {
+        call: ToolCallId,
+        agent: SessionId,
+        outcome: ToolOutcome,
+        busy: Option<Busy>,
+    },
     /// It works in the background: the call is settled, the work goes on.
     Started(ToolOutcome, BoxFuture<'static, Delegated>, Busy),
     /// It waits for a person, with these frames.

@@ -6,10 +6,8 @@ use std::sync::{Arc, atomic::Ordering};
 
 use models::{Model, ModelError, Written};
 use protocol::{
-    FinishReason, FoldError, MessageFacts, RunId, RunOptions, SegmentKind, StopReason, Stopped, ToolCall,
-    WorkspaceId,
+    FinishReason, FoldError, MessageFacts, RunId, RunOptions, SegmentKind, ToolCall, WorkspaceId,
 };
-use serde_json::json;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +28,7 @@ use super::{
 };
 use crate::{
     agents::{AgentDefinition, kit::Kit},
-    context::{cache::History, history::STEERING},
+    context::cache::History,
     engine::Parts,
     hooks::HookPoint,
     session::log::LogWriter,
@@ -165,9 +163,7 @@ async fn steps(
                 seat.sit(&run.cancel).await?;
                 if let Some(stuck) = stuck::find(frame) {
                     tracing::info!(run = %run.run, tool = stuck.tool, "stopped a call that fails again and again");
-                    let (reason, tool) = (StopReason::RepeatedFailure, stuck.tool.clone());
-                    let stopped = Some(Stopped { reason, tool, times: stuck.times });
-                    frame.note(MessageFacts { stopped, ..MessageFacts::default() })?;
+                    frame.stuck(stuck.tool.clone(), stuck.times)?;
                     frame.finish_step()?;
                     frame.say(SegmentKind::Text, stuck.text())?;
                     frame.finish_step()?;
@@ -258,12 +254,7 @@ fn take_steering(run: &RunCtx, frame: &mut Frame) -> Result<bool, FoldError> {
             run.tree.hub.broadcast(Note { id, from, text: text.clone(), at });
         }
         frame.finish_step()?;
-        frame.data(
-            STEERING.to_owned(),
-            Some(run.parts.ids.time_ordered()),
-            json!({ "text": text }),
-            false,
-        )?;
+        frame.steer(run.parts.ids.time_ordered(), text)?;
     }
     Ok(any)
 }

@@ -5,6 +5,7 @@
 //! is what the events say: a frame is rebuilt by applying the log.
 
 mod compaction;
+mod control;
 mod decide;
 mod questions;
 
@@ -15,7 +16,7 @@ use protocol::json::disarm;
 use protocol::{
     ApprovalId, Artifact, Cost, ErrorCode, Fallback, FoldError, FrameEnd, FrameParent, IdSource,
     MessageFacts, MessageFold, MessageId, MessageStatus, Part, ProviderMetadata, RunId, SegmentKind,
-    SessionEvent, Source, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
+    SessionEvent, SessionId, Source, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
 };
 use serde_json::{Value, json};
 
@@ -53,6 +54,8 @@ pub(crate) struct Frame {
     end: Option<FrameEnd>,
     /// Calls that a restart cut off.
     cut_off: HashSet<ToolCallId>,
+    /// Calls whose result will be that of a background agent.
+    reports: HashMap<ToolCallId, SessionId>,
     /// All facts of the message so far.
     facts: Box<MessageFacts>,
     /// The code of a failure, until the message is closed.
@@ -76,6 +79,7 @@ impl Frame {
             context: None,
             end: None,
             cut_off: HashSet::new(),
+            reports: HashMap::new(),
             facts: Box::default(),
             failure: None,
             out: Vec::new(),
@@ -310,6 +314,10 @@ impl Frame {
             disarm(output);
         }
         let message = self.id();
+        if let Some(agent) = self.reports.remove(call) {
+            let (message, agents) = (message.clone(), vec![agent]);
+            self.put(SessionEvent::BackgroundReported { message, agents, note: None })?;
+        }
         self.put(SessionEvent::ToolSettled { message, call: call.clone(), outcome })
     }
 

@@ -282,3 +282,35 @@ fn a_cancel_in_the_middle_of_tools_closes_each_as_an_error_once() {
 fn an_empty_run_is_a_message_without_parts() {
     assert_eq!(Written::new().model_done().finished(), ["start", "finish"]);
 }
+
+#[test]
+fn the_result_of_a_background_agent_is_reported_with_its_call_and_without_a_chunk() {
+    let mut written = Written::new().begin("c").request("c").model_done();
+    let agent = SessionId::new("sub_1");
+    written.frame.will_report(ToolCallId::new("c"), agent.clone());
+    let mut written = written.done("c").done("c");
+    let events = written.frame.take();
+    let [.., report, settled] = events.as_slice() else { panic!("{events:?}") };
+    assert!(report.reported().unwrap().includes(&agent));
+    assert_eq!(chunk_of(report), None);
+    assert!(matches!(settled, SessionEvent::ToolSettled { .. }));
+}
+
+#[test]
+fn facts_of_the_message_are_those_of_all_its_events() {
+    let mut frame = Frame::new(MessageId::new("m"));
+    let facts =
+        MessageFacts { model: Some("a/b".to_owned()), ..MessageFacts::of_status(MessageStatus::Queued) };
+    frame.open(facts, None).unwrap();
+    frame.start_delegation().unwrap();
+    assert_eq!(
+        (frame.facts().status, frame.facts().model.as_deref()),
+        (Some(MessageStatus::Running), Some("a/b"))
+    );
+    frame.fail(ErrorCode::Internal, "boom".to_owned()).unwrap();
+    assert_eq!(
+        (frame.facts().status, frame.facts().error_code),
+        (Some(MessageStatus::Failed), Some(ErrorCode::Internal))
+    );
+    assert_eq!(*frame.facts(), frame.message().facts());
+}

@@ -9,10 +9,8 @@ use std::collections::{HashMap, VecDeque};
 
 use parking_lot::Mutex;
 use protocol::{FrameEnd, SessionEvent, Timestamp};
-use serde_json::Value;
 
 use super::{frame::Frame, report};
-use crate::context::history::STEERING;
 
 /// Notes the board keeps, and characters of each; the oldest goes first.
 const NOTES: usize = 64;
@@ -133,12 +131,11 @@ impl Hub {
                 FrameEnd::Failed { .. } => self.leave(role),
                 FrameEnd::Cancelled => self.remove(role),
             },
-            SessionEvent::DataPushed { name, data, .. }
-                if is_root && name == STEERING && data.get("from").is_none() =>
-            {
-                let text = data.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-                let id = frame.message().id.to_string();
-                self.broadcast(Note { id, from: PERSON.to_owned(), text, at: at.0 });
+            event if is_root => {
+                if let Some(text) = event.steering() {
+                    let (id, text) = (frame.message().id.to_string(), text.to_owned());
+                    self.broadcast(Note { id, from: PERSON.to_owned(), text, at: at.0 });
+                }
             }
             _ => {}
         }

@@ -6,10 +6,9 @@
 use std::{collections::HashMap, sync::Arc};
 
 use protocol::{
-    FoldError, FrameParent, Grant, LogEntry, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome,
-    ToolState, UiMessage,
+    FoldError, FrameParent, Grant, LogEntry, MessageId, SessionEvent, ToolCall, ToolCallId, ToolState,
+    UiMessage,
 };
-use serde_json::Value;
 use store::{RunRecord, SessionKey, Store, StoreError};
 use tools::{Effect, Place, Registry};
 
@@ -21,8 +20,6 @@ use super::{
     tree::Revived,
     turn::{Plan, PlannedCall},
 };
-
-use crate::context::history::{BACKGROUND, STEERING};
 
 const READ_BYTES: usize = 1 << 20;
 
@@ -118,26 +115,13 @@ impl Frames {
         } else {
             self.unshown.below(message, event);
         }
-        match event {
-            // Its caller knows the result.
-            SessionEvent::ToolSettled { message, call, outcome } => {
-                self.settled(message, call);
-                if let ToolOutcome::Done { output } = outcome
-                    && output.get("status").is_some_and(|status| status == "ended" || status == "aborted")
-                    && let Some(agent) = output.get("agentId").and_then(Value::as_str)
-                {
-                    self.below.retain(|_, revived| {
-                        revived.parent.chat.as_str() != agent || !is_ended_of(revived, message)
-                    });
-                }
-            }
-            // Its caller was told what came of those in the background.
-            SessionEvent::DataPushed { message, name, data, .. }
-                if name == STEERING && data.get("from").is_some_and(|from| from == BACKGROUND) =>
-            {
-                self.below.retain(|_, revived| !is_ended_of(revived, message));
-            }
-            _ => {}
+        if let SessionEvent::ToolSettled { call, .. } = event {
+            self.settled(message, call);
+        }
+        if let Some(reported) = event.reported() {
+            self.below.retain(|_, revived| {
+                !is_ended_of(revived, message) || !reported.includes(&revived.parent.chat)
+            });
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ pub struct MessageFacts {
     pub agent: Option<AgentRef>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "lenient")]
     pub agent_name: Option<String>,
-    /// Of a sub-agent: the same as `chat_id`.
+    /// Of a sub-agent: the same as `chatId`.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "lenient")]
     pub agent_id: Option<SessionId>,
     /// Of a sub-agent: the call that delegated to it.
@@ -67,7 +67,7 @@ pub struct MessageFacts {
     #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "lenient_map")]
     pub edited_calls: BTreeMap<ToolCallId, EditedCall>,
     /// The answer in the form that the caller asked for.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "any_value")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "json::any_value")]
     pub structured_output: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "lenient")]
     pub error_code: Option<ErrorCode>,
@@ -240,15 +240,15 @@ impl MessageFacts {
             if Self::of(&piece.clone().into()).is_empty() {
                 continue;
             }
-            let joined = pieces.last().map(|last| {
+            if let Some(last) = pieces.last_mut() {
                 let mut joined = last.clone();
                 json::merge(&mut joined, &piece);
-                joined
-            });
-            match (pieces.last_mut(), joined) {
-                (Some(last), Some(joined)) if is_in_order(&joined) => *last = joined,
-                _ => pieces.push(piece),
+                if is_in_order(&joined) {
+                    *last = joined;
+                    continue;
+                }
             }
+            pieces.push(piece);
         }
         pieces.into_iter().map(|piece| Self::of(&piece.into())).collect()
     }
@@ -292,11 +292,6 @@ where
     let read =
         |(call, value): (String, Value)| Some((ToolCallId::new(call), serde_json::from_value(value).ok()?));
     Ok(entries.into_iter().filter_map(read).collect())
-}
-
-/// `null` is a value here, not an absence.
-fn any_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }
 
 #[cfg(test)]

@@ -132,7 +132,8 @@ fn what_is_stored_expands_to_what_was_streamed() {
             ("a", "c2") => &b,
             _ => return None,
         };
-        Some((serde_json::from_value(found.clone()).unwrap(), false))
+        let message = serde_json::from_value(found.clone()).unwrap();
+        Some(NestedMessage { message, at_work: false })
     });
     let (inner, preliminary) = output(&top, "c1");
     assert!(!preliminary);

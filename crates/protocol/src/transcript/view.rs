@@ -1,4 +1,4 @@
-//! Log → transcript: one more fold. What is still being written is left out, like in the history.
+//! Log → transcript. Messages that are still being written are left out, as in the history.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::{
     source::Timestamp,
 };
 
-/// Folds a whole log, oldest first. `session` is what the log does not say: the id, the title, the pin, the active leaf.
+/// Folds a whole log, oldest first. `session` holds what is not in the log: the id, the title, the pin, the active leaf.
 pub fn read_log(
     session: &SessionFile,
     log: impl IntoIterator<Item = LogEntry>,
@@ -35,7 +35,7 @@ struct View {
     /// Lines in the order their messages were stored; those of agents are filled in at the end.
     order: Vec<Spot>,
     work: HashMap<MessageId, Work>,
-    /// Sub-agents in the order they began.
+    /// Sub-agents in the order they started.
     frames: Vec<MessageId>,
     preface: Option<(String, String)>,
     /// The last planted message.
@@ -52,7 +52,7 @@ struct Work {
     fold: MessageFold,
     line: Line,
     parent: Option<FrameParent>,
-    /// It is stored: it waits or has ended.
+    /// Whether it is stored, because it waits or has ended.
     at_rest: bool,
     placed: bool,
 }

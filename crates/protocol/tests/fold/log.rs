@@ -6,8 +6,10 @@
 
 use protocol::{
     AgentRef, ApprovalId, Artifact, ArtifactId, FinishReason, FrameEnd, LogEntry, MessageFacts, MessageId,
-    MessageRef, Part, ProviderMetadata, QueueExit, Role, RunEnd, RunId, SegmentKind, Seq, SessionEvent,
-    Source, Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage, run::RunOptions,
+    MessageRef, Part, ProviderMetadata, QueueExit, ReportNote, Role, RunEnd, RunId, SegmentKind, Seq,
+    SessionEvent, SessionId, Source, Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage,
+    compaction::{Compaction, Status, Trigger},
+    run::RunOptions,
 };
 use serde_json::Value;
 
@@ -157,6 +159,10 @@ impl Writer {
             self.write(SessionEvent::MetadataAdded { message: message.clone(), metadata });
         }
         self.write(SessionEvent::StepFinished { message });
+        if self.rng.percent(15) {
+            let event = self.noticed();
+            self.write(event);
+        }
         if calls.iter().any(|call| matches!(call.fate, Fate::Asks | Fate::ClientRuns)) {
             self.pause(&calls);
         }
@@ -305,6 +311,34 @@ impl Writer {
                 SessionEvent::MessageQueued { message, edits: None, after: None, options }
             }
             _ => SessionEvent::QueueLeft { queued: waiting, why: QueueExit::Withdrawn },
+        }
+    }
+
+    /// What the engine adds to a message between two steps.
+    fn noticed(&mut self) -> SessionEvent {
+        let message = self.message.clone();
+        let id = (*self.rng.pick(&["one", "two"])).to_owned();
+        match self.rng.below(6) {
+            0 => SessionEvent::DelegationStarted { message },
+            1 => {
+                let (tool, times) = ((*self.rng.pick(&TOOLS)).to_owned(), self.rng.between(3, 5));
+                SessionEvent::AgentStuck { message, tool, times }
+            }
+            2 => SessionEvent::AgentSteered { message, id, text: content::text(&mut self.rng, 3) },
+            3 | 4 => {
+                let text = content::text(&mut self.rng, 3);
+                let note = self.rng.percent(50).then_some(ReportNote { id, text });
+                SessionEvent::BackgroundReported { message, agents: vec![SessionId::new("sub_1")], note }
+            }
+            _ => {
+                let mut compaction = Compaction::running(Trigger::Window, 10, 20);
+                if self.rng.percent(50) {
+                    compaction.status = Status::Done;
+                    compaction.summary = content::text(&mut self.rng, 3);
+                    compaction.plan = Some(content::value(&mut self.rng, 2));
+                }
+                SessionEvent::CompactionChanged { message, id, compaction: Box::new(compaction) }
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! The tables are folds over the log: what each event means to them, in the same transaction as its row.
 
 use protocol::{
-    MessageId, MessageRef, Planted, RunEnd, RunId, SessionEvent, Timestamp, UiMessage, event::LogEntry,
-    interaction::InteractionStatus,
+    DataPart, MessageId, MessageRef, Planted, RunEnd, RunId, SessionEvent, Timestamp, UiMessage,
+    event::LogEntry, interaction::InteractionStatus,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -239,16 +239,13 @@ pub(super) fn apply(
                 ])?;
             Ok(())
         }
-        SessionEvent::DataPushed { message, name, data, transient: false, .. } => {
-            // What a sub-agent notes is its own.
-            connection
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO notes (session, name, data) SELECT ?1, ?2, ?3
-                     WHERE NOT EXISTS (SELECT 1 FROM frames WHERE session = ?1 AND message = ?4)",
-                )?
-                .execute(params![session.0, name, json(data)?, message.as_str()])?;
-            Ok(())
-        }
+        SessionEvent::DataPushed { message, .. }
+        | SessionEvent::AgentSteered { message, .. }
+        | SessionEvent::BackgroundReported { message, .. }
+        | SessionEvent::CompactionChanged { message, .. } => match entry.event.data_part() {
+            Some(part) if !part.transient => keep_data(connection, session, message, &part),
+            _ => Ok(()),
+        },
         SessionEvent::ArtifactKept { message, artifact } => {
             artifacts::insert(connection, session, message, artifact, entry.at)
         }
@@ -310,6 +307,8 @@ pub(super) fn apply(
         | SessionEvent::StepStarted { .. }
         | SessionEvent::StepFinished { .. }
         | SessionEvent::MetadataAdded { .. }
+        | SessionEvent::DelegationStarted { .. }
+        | SessionEvent::AgentStuck { .. }
         | SessionEvent::SegmentOpened { .. }
         | SessionEvent::SegmentDelta { .. }
         | SessionEvent::SegmentClosed { .. }
@@ -319,9 +318,24 @@ pub(super) fn apply(
         | SessionEvent::ToolRequested { .. }
         | SessionEvent::ToolRejected { .. }
         | SessionEvent::ToolProgress { .. }
-        | SessionEvent::ToolSettled { .. }
-        | SessionEvent::DataPushed { transient: true, .. } => Ok(()),
+        | SessionEvent::ToolSettled { .. } => Ok(()),
     }
+}
+
+/// Keeps the newest data part of each name. Those of sub-agents belong to their own messages only.
+fn keep_data(
+    connection: &Connection,
+    session: SessionKey,
+    message: &MessageId,
+    part: &DataPart<'_>,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO notes (session, name, data) SELECT ?1, ?2, ?3
+             WHERE NOT EXISTS (SELECT 1 FROM frames WHERE session = ?1 AND message = ?4)",
+        )?
+        .execute(params![session.0, part.name, json(&part.data)?, message.as_str()])?;
+    Ok(())
 }
 
 fn plant(
