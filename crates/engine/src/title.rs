@@ -11,7 +11,7 @@ use futures::StreamExt;
 use models::{Model, ModelEvent, ModelMessage, ModelRequest, Purpose, UserContent};
 use protocol::{
     Chunk, FinishReason, RunOptions, SessionEvent, SessionId, Usage, WorkspaceId,
-    wire::chat::{DataChunk, DataKind, write_unnumbered},
+    wire::chat::{DataChunk, DataKind, write_unnumbered_sse_event},
 };
 use serde_json::json;
 use store::{RunStatus, SessionRecord};
@@ -232,7 +232,7 @@ fn frames(message: &str, session: &SessionId, title: Result<String, EngineError>
     }
     let mut out = Vec::new();
     for chunk in &chunks {
-        if let Err(error) = write_unnumbered(&mut out, chunk) {
+        if let Err(error) = write_unnumbered_sse_event(&mut out, chunk) {
             tracing::error!(%error, "a chunk could not be written");
         }
     }

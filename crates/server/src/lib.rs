@@ -1,4 +1,4 @@
-//! HTTP in, frames out; decides nothing.
+//! HTTP in, SSE events out; decides nothing.
 //!
 //! `router.rs` is the whole URL table. Every request passes `guard.rs` (Host, Origin) and `auth.rs` (token or sign-in) first.
 

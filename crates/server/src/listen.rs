@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How often at most the log says that all connections are taken.
 const COMPLAIN_EVERY: Duration = Duration::from_secs(60);
 
-/// How many requests are read at once. More would only stand between the frames of open streams and their readers.
+/// How many requests are read at once. More would only stand between the events of open streams and their readers.
 const READ_AT_ONCE: usize = 2;
 
 /// Serves until `end` resolves, then until the open requests are answered.
@@ -45,7 +45,7 @@ pub async fn serve(
             sleep(PAUSE).await;
             continue;
         };
-        // Frames are written whole; waiting for more would only delay them.
+        // SSE events are written whole; waiting for more would only delay them.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection will be slower");
         }

@@ -1,4 +1,4 @@
-//! Frames out: a viewer as an HTTP body. Step 9 of a chat request.
+//! SSE events out: a viewer as an HTTP body. Step 9 of a chat request.
 //!
 //! A comment opens the stream at once, another follows each silence; `[DONE]` closes it. What is ready together
 //! leaves in one write.
@@ -19,7 +19,7 @@ use axum::{
 use bytes::Bytes;
 use engine::{Following, OpenStream, Principal, ViewError};
 use futures::stream;
-use protocol::wire::chat::{Chunk, DONE_FRAME};
+use protocol::wire::chat::{Chunk, DONE_EVENT};
 
 use crate::{
     revocation::{self, REVOKED},
@@ -39,11 +39,11 @@ pub(crate) fn response(state: &ServerState, caller: &Principal, following: Follo
         stage: Stage::Opening,
         _open: Open::count(&state.connections),
     };
-    let frames = stream::unfold(stream, |mut stream| async move {
+    let events = stream::unfold(stream, |mut stream| async move {
         let bytes = stream.next().await?;
         Some((Ok::<_, std::convert::Infallible>(bytes), stream))
     });
-    let mut response = Response::new(Body::from_stream(frames));
+    let mut response = Response::new(Body::from_stream(events));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -62,7 +62,7 @@ struct Stream {
 
 enum Stage {
     Opening,
-    Frames,
+    Events,
     Over,
 }
 
@@ -70,15 +70,15 @@ impl Stream {
     async fn next(&mut self) -> Option<Bytes> {
         match self.stage {
             Stage::Opening => {
-                self.stage = Stage::Frames;
+                self.stage = Stage::Events;
                 Some(Bytes::from_static(OPENING))
             }
-            Stage::Frames => Some(self.frames().await),
+            Stage::Events => Some(self.events().await),
             Stage::Over => None,
         }
     }
 
-    async fn frames(&mut self) -> Bytes {
+    async fn events(&mut self) -> Bytes {
         let next = tokio::select! {
             biased;
             () = self.access.revoked() => {
@@ -101,7 +101,7 @@ impl Stream {
             }
             None => {
                 self.stage = Stage::Over;
-                Bytes::from_static(DONE_FRAME)
+                Bytes::from_static(DONE_EVENT)
             }
         }
     }
@@ -113,7 +113,7 @@ fn ended_with(error: &str) -> Bytes {
     let mut out = b"data: ".to_vec();
     out.extend(serde_json::to_vec(&chunk).unwrap_or_default());
     out.extend_from_slice(b"\n\n");
-    out.extend_from_slice(DONE_FRAME);
+    out.extend_from_slice(DONE_EVENT);
     Bytes::from(out)
 }
 

@@ -5,9 +5,10 @@
 use serde_json::json;
 use testkit::{
     Gate, Scripted, TestApp,
-    frames::{Frame, Frames},
     protocol::ErrorCode,
-    says, waits,
+    says,
+    sse::{SseEvent, SseEvents},
+    waits,
 };
 
 #[tokio::test]
@@ -32,18 +33,20 @@ async fn a_run_whose_end_cannot_be_stored_is_cut_off_and_taken_up_again() {
     let app = TestApp::scripted(script).await;
     app.main.add_user("go");
     let body = app.main.body(json!({}), json!({}));
-    let mut frames = Frames::of(app.main.open(&body).await);
+    let mut events = SseEvents::of(app.main.open(&body).await);
     gate.reached().await;
     app.break_log();
     gate.open();
     let mut all = Vec::new();
-    while let Some(frame) = frames.next().await {
+    while let Some(frame) = events.next().await {
         all.push(frame);
     }
-    assert_eq!(all.pop(), Some(Frame::Done));
-    let Some(Frame::Chunk { json: last, .. }) = all.pop() else { panic!("{all:?}") };
+    assert_eq!(all.pop(), Some(SseEvent::Done));
+    let Some(SseEvent::Chunk { json: last, .. }) = all.pop() else { panic!("{all:?}") };
     assert_eq!(last["type"], "error");
-    assert!(!all.iter().any(|frame| matches!(frame, Frame::Chunk { json, .. } if json["type"] == "finish")));
+    assert!(
+        !all.iter().any(|frame| matches!(frame, SseEvent::Chunk { json, .. } if json["type"] == "finish"))
+    );
     app.mend_log();
 
     let again = app.main.post(&body).await;

@@ -23,7 +23,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::{
     Chat, Gate, Reply, Scripted, TestApp, Turn, call_in_pieces, calls, calls_many, fails,
-    frames::{Frame, Frames},
     grammar::Grammar,
     lines::{line, lines, merged},
     models::{
@@ -32,6 +31,7 @@ use testkit::{
     protocol::{Chunk, ErrorCode, FinishReason, Part, TextState, ToolState, UiMessage, Usage},
     raw_call, reasons, says, says_in_pieces,
     server::ServerSettings,
+    sse::{SseEvent, SseEvents},
     strict,
     tools::{TestTool, ToolGate, endless},
     waits,

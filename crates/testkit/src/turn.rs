@@ -9,14 +9,15 @@ use serde_json::{Value, json};
 
 use crate::{
     Chat,
-    frames::{Frame, Frames},
     grammar::Grammar,
-    lines, strict,
+    lines,
+    sse::{SseEvent, SseEvents},
+    strict,
 };
 
 pub struct Turn {
     chat: Chat,
-    frames: Frames,
+    events: SseEvents,
     grammar: Grammar,
     /// A resumed stream begins the message anew.
     resumed: bool,
@@ -41,7 +42,7 @@ impl Turn {
         assert_eq!(status, 200, "not a stream: {headers:?}");
         Self {
             chat,
-            frames: Frames::of(response),
+            events: SseEvents::of(response),
             grammar: Grammar::default(),
             resumed,
             fold: None,
@@ -59,12 +60,12 @@ impl Turn {
     /// The next chunk; `None` once the stream is over, which it must be in the proper way.
     pub async fn next_chunk(&mut self) -> Option<Chunk<'static>> {
         while !self.is_over {
-            match self.frames.next().await {
-                Some(Frame::Comment(comment)) => self.comments.push(comment),
-                Some(Frame::Chunk { seq, json }) => return Some(self.take(seq, json)),
-                Some(Frame::Done) => {
+            match self.events.next().await {
+                Some(SseEvent::Comment(comment)) => self.comments.push(comment),
+                Some(SseEvent::Chunk { seq, json }) => return Some(self.take(seq, json)),
+                Some(SseEvent::Done) => {
                     assert!(self.grammar.is_complete(), "[DONE] without an end:\n{}", self.lines_so_far());
-                    assert_eq!(self.frames.next().await, None, "[DONE] is the last event");
+                    assert_eq!(self.events.next().await, None, "[DONE] is the last event");
                     self.is_over = true;
                 }
                 None => panic!("the body ends without [DONE]:\n{}", self.lines_so_far()),

@@ -4,10 +4,10 @@ use axum::{body::Body, response::Response};
 use serde_json::{Value, json};
 use testkit::{
     Answer, Chat,
-    frames::{Frame, Frames},
     protocol::{
         Chunk, ErrorCode, MessageFold, MessageId, Part, Role, ToolState, UiMessage, message::Approval,
     },
+    sse::{SseEvent, SseEvents},
     strict, user,
 };
 
@@ -59,7 +59,7 @@ impl Person {
     /// A stream that has begun, or what came in its place.
     pub async fn open(&mut self, response: Response) -> Result<Stream, Heard> {
         match response.status().as_u16() {
-            200 => Ok(Stream { frames: Frames::of(response), fold: None, end: None, seqs: Vec::new() }),
+            200 => Ok(Stream { events: SseEvents::of(response), fold: None, end: None, seqs: Vec::new() }),
             204 => {
                 self.tally.succeeded += 1;
                 Err(Heard::Nothing)
@@ -223,7 +223,7 @@ impl Person {
 
 /// A stream while it is read.
 pub struct Stream {
-    frames: Frames,
+    events: SseEvents,
     pub fold: Option<MessageFold>,
     pub end: Option<Chunk<'static>>,
     seqs: Vec<u64>,
@@ -232,14 +232,14 @@ pub struct Stream {
 impl Stream {
     /// Takes the next chunk; `false` after `[DONE]`.
     pub async fn next(&mut self, chat: &Chat, resumed: bool) -> bool {
-        match self.frames.next().await {
-            Some(Frame::Comment(_)) => true,
-            Some(Frame::Done) => {
-                assert_eq!(self.frames.next().await, None, "[DONE] is the last event");
+        match self.events.next().await {
+            Some(SseEvent::Comment(_)) => true,
+            Some(SseEvent::Done) => {
+                assert_eq!(self.events.next().await, None, "[DONE] is the last event");
                 false
             }
             None => panic!("a body ends without [DONE]"),
-            Some(Frame::Chunk { seq, json }) => {
+            Some(SseEvent::Chunk { seq, json }) => {
                 assert_eq!(strict::problem(&json), None, "{json}");
                 assert!(seq.is_none() || self.seqs.last().copied() < seq, "numbers go up");
                 self.seqs.extend(seq);

@@ -25,16 +25,16 @@ async fn item_122_frames_are_one_json_object_each_done_is_last_and_silence_is_fi
         .await;
     app.main.add_user("hello");
     let body = app.main.body(json!({}), json!({}));
-    let mut frames = Frames::of(app.main.open(&body).await);
-    let first = frames.next().await.unwrap();
-    assert!(matches!(first, Frame::Comment(_)), "a comment opens the stream at once: {first:?}");
-    while frames.next().await.unwrap() != Frame::Comment("keep-alive".to_owned()) {}
+    let mut events = SseEvents::of(app.main.open(&body).await);
+    let first = events.next().await.unwrap();
+    assert!(matches!(first, SseEvent::Comment(_)), "a comment opens the stream at once: {first:?}");
+    while events.next().await.unwrap() != SseEvent::Comment("keep-alive".to_owned()) {}
     gate.open();
     let mut last = None;
-    while let Some(frame) = frames.next().await {
+    while let Some(frame) = events.next().await {
         last = Some(frame);
     }
-    assert_eq!(last, Some(Frame::Done));
+    assert_eq!(last, Some(SseEvent::Done));
 }
 
 #[tokio::test]

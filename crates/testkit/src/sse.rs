@@ -7,18 +7,18 @@ use futures::{Stream, StreamExt};
 use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Frame {
+pub enum SseEvent {
     Comment(String),
     Chunk { seq: Option<u64>, json: Value },
     Done,
 }
 
-pub struct Frames {
+pub struct SseEvents {
     bytes: Pin<Box<dyn Stream<Item = Vec<u8>> + Send>>,
     waiting: String,
 }
 
-impl Frames {
+impl SseEvents {
     pub fn of(response: Response) -> Self {
         Self::of_body(response.into_body())
     }
@@ -29,11 +29,11 @@ impl Frames {
     }
 
     /// `None` at the end of the body, which must not cut an event in two.
-    pub async fn next(&mut self) -> Option<Frame> {
+    pub async fn next(&mut self) -> Option<SseEvent> {
         loop {
             if let Some(end) = self.waiting.find("\n\n") {
                 let event: String = self.waiting.drain(..end + 2).collect();
-                return Some(frame(event.trim_end_matches('\n')));
+                return Some(parse(event.trim_end_matches('\n')));
             }
             match self.bytes.next().await {
                 Some(bytes) => self.waiting.push_str(&String::from_utf8(bytes).unwrap()),
@@ -46,10 +46,10 @@ impl Frames {
     }
 }
 
-fn frame(event: &str) -> Frame {
+fn parse(event: &str) -> SseEvent {
     if let Some(comment) = event.strip_prefix(':') {
         assert!(!comment.contains('\n'), "a comment of its own: {event:?}");
-        return Frame::Comment(comment.trim().to_owned());
+        return SseEvent::Comment(comment.trim().to_owned());
     }
     let (seq, data) = match event.strip_prefix("id: ") {
         Some(rest) => {
@@ -61,11 +61,11 @@ fn frame(event: &str) -> Frame {
     let data = data.strip_prefix("data: ").unwrap_or_else(|| panic!("no data in {event:?}"));
     assert!(!data.contains('\n'), "one line of JSON: {event:?}");
     match data {
-        "[DONE]" => Frame::Done,
+        "[DONE]" => SseEvent::Done,
         data => {
             let json: Value = serde_json::from_str(data).unwrap();
             assert!(json.is_object(), "one object: {event:?}");
-            Frame::Chunk { seq, json }
+            SseEvent::Chunk { seq, json }
         }
     }
 }
