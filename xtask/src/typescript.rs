@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context, Result, bail};
 use protocol::{
-    AgentRef, ErrorCode, RunOptions, ToolSpec, Usage,
+    AgentRef, ErrorCode, MessageFacts, RunOptions, ToolSpec, Usage,
     wire::{
         access::{SignInList, TokenList},
         agents::{AgentCheck, AgentList},
@@ -42,6 +42,7 @@ fn everything(generator: &mut SchemaGenerator) {
     generator.subschema_for::<AskedApproval>();
     generator.subschema_for::<BranchList>();
     generator.subschema_for::<ErrorCode>();
+    generator.subschema_for::<MessageFacts>();
     generator.subschema_for::<Problem>();
     generator.subschema_for::<RunOptions>();
     generator.subschema_for::<SessionInfo>();
@@ -123,7 +124,10 @@ fn named(name: &str, schema: &Map<String, Value>) -> Result<String> {
         }
         "object" => match schema.get("properties").and_then(Value::as_object) {
             Some(fields) => object(schema, fields)?,
-            None => "Record<string, unknown>".to_owned(),
+            None => match schema.get("additionalProperties").and_then(Value::as_object) {
+                Some(values) => format!("Record<string, {}>", kind(values)?),
+                None => "Record<string, unknown>".to_owned(),
+            },
         },
         other => bail!("the type `{other}` has no counterpart yet"),
     })
@@ -156,11 +160,12 @@ mod tests {
             "b": { "anyOf": [{ "$ref": "#/$defs/B" }, { "type": "null" }] },
             "c": { "type": "array", "items": { "enum": ["x", "y"] } },
             "d": true,
+            "e": { "type": "object", "additionalProperties": { "$ref": "#/$defs/E" } },
         } });
         let text = declaration("T", schema.as_object().unwrap()).unwrap();
         assert_eq!(
             text,
-            "export interface T {\n  /** About a. */\n  a: string | null\n  b?: B\n  c?: ('x' | 'y')[]\n  d?: unknown\n}\n"
+            "export interface T {\n  /** About a. */\n  a: string | null\n  b?: B\n  c?: ('x' | 'y')[]\n  d?: unknown\n  e?: Record<string, E>\n}\n"
         );
     }
 

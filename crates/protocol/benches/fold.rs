@@ -2,7 +2,7 @@
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use protocol::{
-    MessageFold, MessageId, SegmentKind, SessionEvent, project::chat::chunk_of, wire::chat::write_frame,
+    MessageFold, MessageId, SegmentKind, SessionEvent, project::chat::chunk_of, wire::chat::write_sse_event,
 };
 
 const DELTAS: usize = 1000;
@@ -31,7 +31,7 @@ fn serialise(bencher: Bencher<'_, '_>) {
         let mut out = Vec::with_capacity(DELTAS * 96);
         for (seq, event) in events.iter().enumerate() {
             if let Some(chunk) = chunk_of(event) {
-                write_frame(&mut out, seq as u64, &chunk).ok();
+                write_sse_event(&mut out, seq as u64, &chunk).ok();
             }
         }
         black_box(out)

@@ -1,4 +1,4 @@
-//! Agents as others see them: who wrote a message (`metadata.agent`), and the values that a definition is made of.
+//! The agent that wrote a message (`metadata.agent`), and the values that an agent's definition consists of.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -34,7 +34,7 @@ impl AgentRef {
         }
     }
 
-    /// An agent that one with this path delegates to.
+    /// A sub-agent of the agent with this path.
     pub fn sub(name: &str, display_name: &str, callers: &[String]) -> Self {
         let mut path = callers.to_vec();
         path.push(name.to_owned());
@@ -48,43 +48,43 @@ impl AgentRef {
     }
 }
 
-/// Where a definition comes from.
+/// The origin of a definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentSource {
-    /// Comes with the program.
+    /// Built into the program.
     #[default]
     System,
-    /// A folder or a file of the person who runs the server.
+    /// A folder or file of the server's operator.
     File,
     /// Defined by a workspace, over `/api/agents`.
     Database,
 }
 
-/// How an agent is made.
+/// The kind of definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentType {
-    /// Comes with the program.
+    /// Built into the program.
     System,
     /// The fixed agent for trying out approvals.
     TestApproval,
-    /// Made from a prompt and tool keys in the call.
+    /// Made from a prompt and tool keys in the delegating call.
     Dynamic,
     /// Defined by a person.
     Default,
 }
 
-/// Another model than the run's.
+/// A model that replaces the run's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ModelChoice {
     pub provider: String,
     pub model_id: String,
-    /// What the model is asked with: `temperature`, `topP`, `maxOutputTokens` and so on.
+    /// Parameters of the model request: `temperature`, `topP`, `maxOutputTokens` and so on.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Value>,
 }
@@ -96,7 +96,7 @@ impl ModelChoice {
     }
 }
 
-/// Tools that are equipped together.
+/// Tools that are activated together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -105,12 +105,12 @@ pub struct ToolGroup {
     #[serde(default)]
     pub description: String,
     pub tools: Vec<String>,
-    /// Whether the agent begins with it.
+    /// Whether it is active from the start.
     #[serde(default)]
     pub active: bool,
 }
 
-/// What an agent and everything below it may use up. Absent means: only what its caller has left.
+/// Limits of an agent and all agents below it. An absent limit means that only the caller's remaining budget applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]

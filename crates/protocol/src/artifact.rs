@@ -1,6 +1,6 @@
 //! A file that was made in a session: a tool's output that is too long for a message, or a document.
 //!
-//! What is said about it is an event of the log; the bytes lie in a file that was on disk before the event.
+//! Its description is an event of the log; its bytes are in a file that was on disk before the event.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::{
     source::Timestamp,
 };
 
-/// What a file is; all that people and models are told of it.
+/// The description of a file, for people and models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
@@ -22,7 +22,7 @@ pub struct Artifact {
     pub tool_call_id: Option<ToolCallId>,
 }
 
-/// An artifact and where it belongs.
+/// An artifact with the chat and message it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactInfo {
@@ -38,7 +38,7 @@ pub struct ArtifactInfo {
 pub struct ArtifactList {
     /// Newest first.
     pub artifacts: Vec<ArtifactInfo>,
-    /// Hand this back as `cursor` for the next page.
+    /// Pass this as `cursor` to get the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

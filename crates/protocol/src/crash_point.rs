@@ -1,12 +1,12 @@
-//! Places where a test can have the process abort, to see that the next one comes up. Only in builds with debug
-//! assertions; in a release build nothing is left of them.
+//! Places where a test can make the process abort, to check that the next process starts. They exist only in builds with
+//! debug assertions.
 //!
-//! `CONCERTINO_CRASH_POINT=name:mark` aborts at the point `name` when the text there holds `mark`, so that one chat is
-//! guilty and the others are not.
+//! `CONCERTINO_CRASH_POINT=name:mark` aborts at the point `name` when the text there contains `mark`, so that a test can
+//! choose the chat that crashes.
 
 use std::sync::OnceLock;
 
-/// Whether this point is armed; the text is made only then.
+/// Whether this point is armed. The text is made only if it is.
 pub fn is_armed(name: &str) -> bool {
     armed().is_some_and(|(armed, _)| armed == name)
 }
@@ -25,7 +25,7 @@ fn armed() -> Option<(&'static str, &'static str)> {
     ARMED.get_or_init(|| std::env::var("CONCERTINO_CRASH_POINT").ok()).as_deref()?.split_once(':')
 }
 
-/// Aborts the process if a test wants it here and the text holds its mark.
+/// Aborts the process if a test armed this point and the text contains its mark.
 #[macro_export]
 macro_rules! crash_point {
     ($name:literal, $text:expr) => {

@@ -1,4 +1,4 @@
-//! Every error a client can meet: one stable code that owns its HTTP status.
+//! Every error that a client can receive: one stable code with its HTTP status.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ macro_rules! codes {
         impl ErrorCode {
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// The spelling on the wire: lower snake case, stable for ever.
+            /// The spelling on the wire: lower snake case, never changed.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
@@ -27,13 +27,13 @@ macro_rules! codes {
 codes! {
     /// The body is not JSON.
     InvalidJson = "invalid_json", 400;
-    /// The body is JSON but not what the route takes.
+    /// The body is JSON, but not in the form that the route accepts.
     InvalidMessage = "invalid_message", 400;
     /// An id of wrong shape or length.
     InvalidId = "invalid_id", 400;
     /// A user message without text or file.
     EmptyMessage = "empty_message", 400;
-    /// The model that was chosen is not known here.
+    /// The chosen model is unknown.
     UnknownModel = "unknown_model", 400;
     Unauthorized = "unauthorized", 401;
     /// A Host or Origin that is not on the list.
@@ -47,19 +47,19 @@ codes! {
     MethodNotAllowed = "method_not_allowed", 405;
     /// The body did not arrive in time.
     RequestTimeout = "request_timeout", 408;
-    /// A run is on; stop it, wait, or say `whenBusy`.
+    /// A run is active; stop it, wait, or set `whenBusy`.
     SessionBusy = "session_busy", 409;
     /// The same message id was sent before with other content.
     IdConflict = "id_conflict", 409;
-    /// The approval was answered already, otherwise.
+    /// The approval already has another answer.
     ApprovalSettled = "approval_settled", 409;
-    /// The answer carries another input than the one asked about.
+    /// The input in the answer is not the one that the question was about.
     ApprovalAltered = "approval_altered", 409;
-    /// The model that was chosen lacks its key or its address.
+    /// The chosen model has no key or no address.
     ModelNotReady = "model_not_ready", 409;
-    /// The message named does not wait for anything.
+    /// The named message is not waiting for anything.
     NothingToContinue = "nothing_to_continue", 409;
-    /// The definition was changed by someone else; the answer holds it as it is now.
+    /// Someone else changed the definition; the response holds the current one.
     AgentChanged = "agent_changed", 409;
     /// The agent comes with the program or from a file.
     AgentReadOnly = "agent_read_only", 409;
@@ -68,16 +68,16 @@ codes! {
     BodyTooLarge = "body_too_large", 413;
     /// The new message has more text or parts than allowed.
     MessageTooLarge = "message_too_large", 413;
-    /// The part of a file that was asked for does not exist.
+    /// The requested range of a file does not exist.
     RangeNotSatisfiable = "range_not_satisfiable", 416;
     UnsupportedMediaType = "unsupported_media_type", 415;
-    /// A file that the model which would answer cannot be shown.
+    /// A file that the answering model cannot read.
     UnsupportedAttachment = "unsupported_attachment", 422;
-    /// The definition of an agent; the answer lists everything that is wrong with it.
+    /// The definition of an agent is wrong; the response lists all problems.
     InvalidAgent = "invalid_agent", 422;
     TooManyRequests = "too_many_requests", 429;
     Internal = "internal", 500;
-    /// What was asked for is damaged in the database; the rest can be used.
+    /// The requested data is damaged in the database; other data can be used.
     StoreDamaged = "store_damaged", 500;
     /// The model's server refused, failed or went away.
     ModelUnavailable = "model_unavailable", 502;

@@ -1,18 +1,27 @@
 //! The session log from which every client view is derived.
 //!
 //! Small and closed: a new variant is a decision. Every event of a frame names the message the frame writes, so
-//! that one message is a filter over the log. What must be on disk before anyone sees it is a *boundary*
-//! ([`SessionEvent::is_boundary`]); the rest is told at once and reaches disk within a tenth of a second.
+//! that one message is a filter over the log. A *boundary* ([`SessionEvent::is_boundary`]) must be on disk before any
+//! viewer receives it; other events are published at once and stored within a tenth of a second.
+
+mod older;
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
+pub use self::older::Reported;
 use crate::{
     artifact::Artifact,
+    compaction::{COMPACTION, Compaction},
     facts::TurnFacts,
     id::{ApprovalId, MessageId, MessageRef, RunId, SessionId, ToolCallId},
     interaction::Grant,
-    message::UiMessage,
+    message::{
+        UiMessage,
+        facts::{MessageFacts, MessageStatus, StopReason, Stopped},
+    },
     planted::Planted,
     provider::{ProviderMetadata, Source},
     run::RunOptions,
@@ -24,6 +33,12 @@ use crate::{
 /// The number of an event in its session. Strictly increasing, never reused, gaps allowed.
 pub type Seq = u64;
 
+/// The `data-<name>` part with a text for an agent at work.
+pub const STEERING: &str = "steering";
+/// The sender of such a text, when it reports background agents.
+const BACKGROUND: &str = "background";
+
+/// An event with its number and the time it was written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogEntry {
     pub seq: Seq,
@@ -31,11 +46,12 @@ pub struct LogEntry {
     pub event: SessionEvent,
 }
 
+/// Everything that can happen in a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SessionEvent {
-    /// An unknown session arrived with earlier messages; their text and files were taken over, once. A long history is
-    /// several of these in a row.
+    /// Earlier messages that a client sent with the first request of an unknown session; only text and files are kept.
+    /// A long history is several of these in a row.
     HistoryPlanted {
         messages: Planted,
     },
@@ -44,19 +60,19 @@ pub enum SessionEvent {
         message: UiMessage,
         revision: u32,
         parent: Option<MessageRef>,
-        /// What the model is told before the person's words.
+        /// Facts that the model reads before the person's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         facts: Option<Box<TurnFacts>>,
     },
-    /// The part of the system prompt that belongs to the session; holds for the runs that follow, until the next.
+    /// The part of the system prompt that belongs to the session. Applies to the following runs, until the next one.
     PrefaceWritten {
         agent: String,
         text: String,
     },
-    /// A user's message that waits behind the run that is on. It is no part of any branch yet.
+    /// A user's message that is queued behind the active run. It is no part of any branch yet.
     MessageQueued {
         message: UiMessage,
-        /// Names a stored user message: this is an edit of it.
+        /// The stored user message that this one edits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edits: Option<MessageId>,
         /// The message it follows; the end of the active branch when absent.
@@ -64,7 +80,7 @@ pub enum SessionEvent {
         after: Option<MessageId>,
         options: Box<RunOptions>,
     },
-    /// A message waits no longer.
+    /// A message left the queue.
     QueueLeft {
         queued: MessageId,
         why: QueueExit,
@@ -91,18 +107,18 @@ pub enum SessionEvent {
         end: RunEnd,
     },
 
-    /// An agent begins its message.
+    /// An agent starts its message.
     FrameOpened {
         message: MessageId,
-        metadata: Map<String, Value>,
-        /// Who handed it the work; none for the main agent.
+        metadata: Box<MessageFacts>,
+        /// The message and call that delegated; none for the main agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<Box<FrameParent>>,
     },
     FrameClosed {
         message: MessageId,
         end: FrameEnd,
-        metadata: Map<String, Value>,
+        metadata: Box<MessageFacts>,
     },
     /// One model call and its tool calls.
     StepStarted {
@@ -114,9 +130,19 @@ pub enum SessionEvent {
     /// Facts about the message that are not content.
     MetadataAdded {
         message: MessageId,
-        metadata: Map<String, Value>,
+        metadata: Box<MessageFacts>,
     },
-    /// What a model call cost; no client sees it as an event of its own.
+    /// A sub-agent that was queued got its slot and works.
+    DelegationStarted {
+        message: MessageId,
+    },
+    /// The server stopped the agent, because a call failed again and again with the same input.
+    AgentStuck {
+        message: MessageId,
+        tool: String,
+        times: usize,
+    },
+    /// What a model call cost; clients do not see it as an event of its own.
     ModelCalled {
         message: MessageId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,7 +156,7 @@ pub enum SessionEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<Cost>,
         duration_ms: u64,
-        /// It broke off; what it had counted until then is paid for all the same.
+        /// The call broke off; the tokens counted until then are paid for all the same.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         failed: bool,
     },
@@ -151,11 +177,11 @@ pub enum SessionEvent {
         message: MessageId,
         segment: u32,
         kind: SegmentKind,
-        /// What the provider wants back with this reasoning.
+        /// Data that the provider wants back with this reasoning.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         provider: Option<ProviderMetadata>,
     },
-    /// Something the answer leans on. Numbered from 0 in its message.
+    /// A source that the answer cites. Numbered from 0 in its message.
     SourceCited {
         message: MessageId,
         number: u32,
@@ -166,7 +192,7 @@ pub enum SessionEvent {
         message: MessageId,
         call: ToolCallId,
         tool: String,
-        /// The name the model wrote, where it is not quite the tool's.
+        /// The name as the model wrote it, when the tool's differs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         written: Option<String>,
     },
@@ -175,11 +201,11 @@ pub enum SessionEvent {
         call: ToolCallId,
         delta: String,
     },
-    /// The call is complete and known; nothing has run yet.
+    /// The call is complete and its tool is known; nothing has run yet.
     ToolRequested {
         message: MessageId,
         call: ToolCall,
-        /// What the provider wants back with this call.
+        /// Data that the provider wants back with this call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         provider: Option<ProviderMetadata>,
     },
@@ -190,11 +216,11 @@ pub enum SessionEvent {
         tool: String,
         input: Value,
         error: String,
-        /// The process ended before the call was complete: nobody made it, so it did not fail either.
+        /// The process ended before the call was complete: it was never made, so it did not fail either.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cut_off: bool,
     },
-    /// A snapshot of what a running tool has so far; each replaces the one before.
+    /// A snapshot of a running tool's output; each replaces the one before.
     ToolProgress {
         message: MessageId,
         call: ToolCallId,
@@ -214,19 +240,41 @@ pub enum SessionEvent {
         data: Value,
         transient: bool,
     },
+    /// A person or a caller steered the agent: its model reads the text before its next step.
+    AgentSteered {
+        message: MessageId,
+        /// Of the part in the message.
+        id: String,
+        text: String,
+    },
+    /// The agent received the results of agents that it had started in the background.
+    BackgroundReported {
+        message: MessageId,
+        agents: Vec<SessionId>,
+        /// Absent when the results are the output of a call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<ReportNote>,
+    },
+    /// A compaction of the conversation started or changed. The same id replaces the state before.
+    CompactionChanged {
+        message: MessageId,
+        /// Of the part in the message.
+        id: String,
+        compaction: Box<Compaction>,
+    },
 
-    /// A file was made. It was on disk before this.
+    /// A file was made. It was on disk before this event.
     ArtifactKept {
         message: MessageId,
         artifact: Artifact,
     },
 
-    /// The call waits for a person; what runs later is this input, whatever the client sends.
+    /// The call waits for a person. This input is what runs later, whatever the client sends.
     ApprovalAsked {
         message: MessageId,
         approval: ApprovalId,
         call: ToolCall,
-        /// Asked by a sub-agent in its own message; shown in the main agent's message as well.
+        /// A copy, in the main agent's message, of a question that a sub-agent asked in its own.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         raised: bool,
     },
@@ -239,17 +287,17 @@ pub enum SessionEvent {
         /// Nobody denied it: a new message or a stop made the question moot.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         withdrawn: bool,
-        /// The same answer, where the question was shown as well.
+        /// The same answer, for the copy of the question.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         raised: bool,
     },
-    /// A person changed the input of a call they were asked about: this is what runs.
+    /// A person changed the input of a call they were asked about. The new input is what runs.
     InputEdited {
         message: MessageId,
         approval: ApprovalId,
         call: ToolCallId,
         input: Value,
-        /// The same change, where the question was shown as well.
+        /// The same change, for the copy of the question.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         raised: bool,
     },
@@ -271,14 +319,33 @@ pub struct FrameParent {
     pub root: MessageId,
     /// The chat id under which this agent can be followed, stopped and steered; also its agent id.
     pub chat: SessionId,
-    /// What the agent was asked, word for word.
+    /// The task, word for word.
     pub task: String,
-    /// A copy of what the caller handed over beside the task.
+    /// A copy of the context that the caller passed with the task.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub context: Value,
     /// The caller does not wait for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
+}
+
+/// The text in which background agents are reported to their caller.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportNote {
+    /// Of the part in the message.
+    pub id: String,
+    pub text: String,
+}
+
+/// A `data-<name>` part that an event adds to its message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataPart<'a> {
+    pub name: &'a str,
+    /// A part with the same name and id is replaced.
+    pub id: Option<&'a str>,
+    pub data: Cow<'a, Value>,
+    /// Shown to those who watch, and not kept.
+    pub transient: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -288,6 +355,7 @@ pub enum SegmentKind {
     Reasoning,
 }
 
+/// The one result of a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ToolOutcome {
@@ -296,15 +364,15 @@ pub enum ToolOutcome {
     Denied { reason: Option<String> },
 }
 
-/// Why a message waits no longer.
+/// Why a message left the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueExit {
-    /// Its run begins, in the same append.
+    /// Its run starts, in the same append.
     Begun,
     /// A person took it back, or stopped the chat.
     Withdrawn,
-    /// When its turn came it could not be answered any more.
+    /// It could not be answered any more when it became first in the queue.
     Refused,
 }
 
@@ -331,6 +399,7 @@ pub enum RunEnd {
 
 /// Why a model stopped; the spellings every client release accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FinishReason {
     Stop,
@@ -342,7 +411,7 @@ pub enum FinishReason {
 }
 
 impl SessionEvent {
-    /// Stored before it is told.
+    /// Whether the event must be durable before any viewer receives it.
     pub fn is_boundary(&self) -> bool {
         match self {
             Self::HistoryPlanted { .. }
@@ -368,6 +437,8 @@ impl SessionEvent {
             Self::StepStarted { .. }
             | Self::StepFinished { .. }
             | Self::MetadataAdded { .. }
+            | Self::DelegationStarted { .. }
+            | Self::AgentStuck { .. }
             | Self::SegmentOpened { .. }
             | Self::SegmentDelta { .. }
             | Self::SegmentClosed { .. }
@@ -375,11 +446,52 @@ impl SessionEvent {
             | Self::ToolInputStarted { .. }
             | Self::ToolInputDelta { .. }
             | Self::ToolProgress { .. }
-            | Self::DataPushed { .. } => false,
+            | Self::DataPushed { .. }
+            | Self::AgentSteered { .. }
+            | Self::BackgroundReported { .. }
+            | Self::CompactionChanged { .. } => false,
         }
     }
 
-    /// Messages that a client brought along, if it is about those.
+    /// Facts that the event adds to its message.
+    pub fn facts(&self) -> Option<Cow<'_, Box<MessageFacts>>> {
+        let facts = match self {
+            Self::FrameOpened { metadata, .. }
+            | Self::MetadataAdded { metadata, .. }
+            | Self::FrameClosed { metadata, end: FrameEnd::Finished { .. }, .. } => {
+                return Some(Cow::Borrowed(metadata));
+            }
+            Self::DelegationStarted { .. } => MessageFacts::of_status(MessageStatus::Running),
+            Self::AgentStuck { tool, times, .. } => {
+                let stopped =
+                    Stopped { reason: StopReason::RepeatedFailure, tool: tool.clone(), times: *times };
+                MessageFacts { stopped: Some(stopped), ..MessageFacts::default() }
+            }
+            Self::InputEdited { call, input, .. } => MessageFacts::of_edit(call, input),
+            _ => return None,
+        };
+        Some(Cow::Owned(Box::new(facts)))
+    }
+
+    /// The `data-<name>` part that the event adds to its message.
+    pub fn data_part(&self) -> Option<DataPart<'_>> {
+        let (name, id, data) = match self {
+            Self::DataPushed { name, id, data, transient, .. } => {
+                let (id, data) = (id.as_deref(), Cow::Borrowed(data));
+                return Some(DataPart { name, id, data, transient: *transient });
+            }
+            Self::AgentSteered { id, text, .. } => (STEERING, id, json!({ "text": text })),
+            Self::BackgroundReported { note, .. } => {
+                let ReportNote { id, text } = note.as_ref()?;
+                (STEERING, id, json!({ "text": text, "from": BACKGROUND }))
+            }
+            Self::CompactionChanged { id, compaction, .. } => (COMPACTION, id, json!(compaction)),
+            _ => return None,
+        };
+        Some(DataPart { name, id: Some(id), data: Cow::Owned(data), transient: false })
+    }
+
+    /// Messages that a client sent with the first request of the session.
     pub fn planted(&self) -> Option<&Planted> {
         match self {
             Self::HistoryPlanted { messages } => Some(messages),
@@ -404,6 +516,8 @@ impl SessionEvent {
             | Self::StepStarted { message }
             | Self::StepFinished { message }
             | Self::MetadataAdded { message, .. }
+            | Self::DelegationStarted { message }
+            | Self::AgentStuck { message, .. }
             | Self::ModelCalled { message, .. }
             | Self::SegmentOpened { message, .. }
             | Self::SegmentDelta { message, .. }
@@ -416,6 +530,9 @@ impl SessionEvent {
             | Self::ToolProgress { message, .. }
             | Self::ToolSettled { message, .. }
             | Self::DataPushed { message, .. }
+            | Self::AgentSteered { message, .. }
+            | Self::BackgroundReported { message, .. }
+            | Self::CompactionChanged { message, .. }
             | Self::ArtifactKept { message, .. }
             | Self::ApprovalAsked { message, .. }
             | Self::ApprovalAnswered { message, .. }

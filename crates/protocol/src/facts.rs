@@ -1,13 +1,14 @@
-//! What was so when a person sent a message: stored with the message, told to the model before the person's words,
-//! never shown as part of them.
+//! Facts recorded with a user's message: date, time zone, page. The model reads them before the person's words; they are
+//! not part of the message.
 //!
-//! Whatever changes from turn to turn stands here and not in the system prompt, so that a request to a model begins
-//! with the bytes of the request before.
+//! Facts that change from turn to turn are here and not in the system prompt, so that a model request begins with the
+//! bytes of the request before and the provider's cache applies.
 
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+/// Facts about the moment at which a person sent a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnFacts {
@@ -23,8 +24,8 @@ pub struct TurnFacts {
     pub tab: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// How many tokens the files of the message may take, where the model that was asked first has a small window. Not
-    /// told to the model, but kept: whoever is asked later reads the same bytes.
+    /// The most tokens that the files of the message may take, when the first model to answer has a small window. Stored
+    /// so that every later model reads the same bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_tokens: Option<u64>,
 }
@@ -33,7 +34,7 @@ impl TurnFacts {
     pub const OPEN: &str = "<turn>";
     pub const CLOSE: &str = "</turn>";
 
-    /// As a model reads it. The same facts are always the same bytes.
+    /// The text that a model reads. The same facts are always the same bytes.
     pub fn text(&self) -> String {
         let mut text =
             format!("{}\nDate: {}, {}\n", Self::OPEN, one_line(&self.date), one_line(&self.weekday));
@@ -54,7 +55,7 @@ impl TurnFacts {
     }
 }
 
-/// What a client names a page or a tab cannot end the block or begin a new line in it.
+/// Removes angle brackets and line breaks, so that a text from a client cannot end the block or start a line in it.
 pub fn one_line(value: &str) -> String {
     value
         .chars()

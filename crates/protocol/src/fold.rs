@@ -2,9 +2,9 @@
 //!
 //! What the client would refuse is refused here with the same strictness: a delta for a part that is not open,
 //! an output for an unknown call. Unlike the client, a streaming tool input is kept as raw text and read only
-//! when somebody looks, so that folding a long input stays linear.
+//! when it is needed, so that folding a long input stays linear.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     event::{LogEntry, SessionEvent},
@@ -13,7 +13,7 @@ use crate::{
     message::{Approval, Part, Role, TextState, ToolPart, ToolState, UiMessage},
     project::chat::chunk_of,
     provider::ProviderMetadata,
-    wire::chat::Chunk,
+    wire::chat::{Chunk, DataChunk, Facts},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,9 +30,8 @@ pub enum FoldError {
 #[derive(Clone, Debug)]
 pub struct MessageFold {
     message: UiMessage,
-    /// Open text and reasoning parts: wire id and place among the parts.
-    open_text: Vec<(String, usize)>,
-    open_reasoning: Vec<(String, usize)>,
+    open_text: Vec<OpenPart>,
+    open_reasoning: Vec<OpenPart>,
 }
 
 impl MessageFold {
@@ -40,12 +39,12 @@ impl MessageFold {
         Self::continuing(UiMessage { id, role: Role::Assistant, metadata: None, parts: Vec::new() })
     }
 
-    /// Goes on with a message that was folded before, and has nothing open.
+    /// Continues a message that was folded before and has no open part.
     pub fn continuing(message: UiMessage) -> Self {
         Self { message, open_text: Vec::new(), open_reasoning: Vec::new() }
     }
 
-    /// Folds the events of one message, in log order; events of others are passed over.
+    /// Folds the events of one message, in log order; events of other messages are ignored.
     pub fn of<'a>(
         id: &MessageId,
         entries: impl IntoIterator<Item = &'a LogEntry>,
@@ -74,7 +73,7 @@ impl MessageFold {
         self.message
     }
 
-    /// Puts another output into a call that has one.
+    /// Replaces the output of a call that has one.
     pub fn replace_output(&mut self, call: &ToolCallId, new: Value) {
         if let Some(ToolPart { state: ToolState::OutputAvailable { output, .. }, .. }) =
             self.tool(call.as_str())
@@ -83,112 +82,57 @@ impl MessageFold {
         }
     }
 
+    /// Folds one chunk. Named steps below, one for each family of chunks.
     pub fn apply(&mut self, chunk: &Chunk<'_>) -> Result<(), FoldError> {
         crate::crash_point!("fold", if let Chunk::TextDelta { delta, .. } = chunk { delta } else { "" });
         match chunk {
             Chunk::Start { message_id, message_metadata } => {
                 self.message.id = MessageId::new(&**message_id);
-                self.merge_metadata(message_metadata.as_deref());
+                self.merge_facts(message_metadata.as_ref());
             }
-            Chunk::StartStep => self.message.parts.push(Part::StepStart),
+            Chunk::MessageMetadata { message_metadata } => self.merge_facts(Some(message_metadata)),
+            Chunk::Finish { message_metadata, .. } => self.merge_facts(message_metadata.as_ref()),
             Chunk::FinishStep | Chunk::Abort | Chunk::Error { .. } => {}
-            Chunk::TextStart { id } => {
-                self.open_text.push((id.to_string(), self.message.parts.len()));
-                self.message
-                    .parts
-                    .push(Part::Text { text: String::new(), state: Some(TextState::Streaming) });
-            }
-            Chunk::TextDelta { id, delta } => push(self.open_text_part(id, "text-delta")?.0, delta),
-            Chunk::TextEnd { id } => {
-                *self.open_text_part(id, "text-end")?.1 = Some(TextState::Done);
-                self.open_text.retain(|(open, _)| open != id);
-            }
-            Chunk::ReasoningStart { id } => {
-                self.open_reasoning.push((id.to_string(), self.message.parts.len()));
-                self.message.parts.push(Part::Reasoning {
-                    id: Some(id.to_string()),
-                    text: String::new(),
-                    state: Some(TextState::Streaming),
-                    provider: None,
-                });
-            }
+            Chunk::StartStep => self.message.parts.push(Part::StepStart),
+            Chunk::TextStart { id } => self.start_text(id),
+            Chunk::TextDelta { id, delta } => push(self.open_text_part(id, "text-delta")?.text, delta),
+            Chunk::TextEnd { id } => self.end_text(id)?,
+            Chunk::ReasoningStart { id } => self.start_reasoning(id),
             Chunk::ReasoningDelta { id, delta } => {
                 push(self.open_reasoning_part(id, "reasoning-delta")?.text, delta);
             }
             Chunk::ReasoningEnd { id, provider_metadata } => {
-                let part = self.open_reasoning_part(id, "reasoning-end")?;
-                *part.state = Some(TextState::Done);
-                keep(part.provider, provider_metadata.as_deref());
-                self.open_reasoning.retain(|(open, _)| open != id);
+                self.end_reasoning(id, provider_metadata.as_deref())?;
             }
             Chunk::ToolInputStart { tool_call_id, tool_name } => {
                 let state = ToolState::InputStreaming { raw: String::new() };
                 self.put_in_step(tool_call_id, tool_name, state, None);
             }
             Chunk::ToolInputDelta { tool_call_id, input_text_delta } => {
-                match self.tool(tool_call_id).map(|tool| &mut tool.state) {
-                    Some(ToolState::InputStreaming { raw }) => push(raw, input_text_delta),
-                    _ => return Err(FoldError::NotOpen("tool-input-delta", tool_call_id.to_string())),
-                }
+                self.extend_input(tool_call_id, input_text_delta)?;
             }
             Chunk::ToolInputAvailable { tool_call_id, tool_name, input, provider_metadata } => {
-                let state = ToolState::InputAvailable { input: owned(input) };
+                let state = ToolState::InputAvailable { input: Value::clone(input) };
                 self.put_in_step(tool_call_id, tool_name, state, provider_metadata.as_deref());
             }
             Chunk::ToolInputError { tool_call_id, tool_name, input, error_text } => {
-                let state = ToolState::OutputError {
-                    input: Some(owned(input)),
-                    error_text: error_text.to_string(),
-                    approval: None,
-                };
+                let (input, error_text) = (Some(Value::clone(input)), error_text.to_string());
+                let state = ToolState::OutputError { input, error_text, approval: None };
                 self.put_in_step(tool_call_id, tool_name, state, None);
             }
             Chunk::ToolApprovalRequest { approval_id, tool_call_id } => {
-                let tool = self.known_tool(tool_call_id, "tool-approval-request")?;
-                tool.state = ToolState::ApprovalRequested {
-                    input: take_input(&mut tool.state),
-                    approval: ApprovalId::new(&**approval_id),
-                };
+                self.ask(approval_id, tool_call_id)?;
             }
             Chunk::ToolApprovalResponse { approval_id, approved, reason } => {
-                let tool = self
-                    .tools_mut()
-                    .find(|tool| tool.state.approval().is_some_and(|a| a.id.as_str() == approval_id))
-                    .ok_or_else(|| FoldError::UnknownApproval(approval_id.to_string()))?;
-                let before = tool.state.approval();
-                tool.state = ToolState::ApprovalResponded {
-                    input: take_input(&mut tool.state),
-                    approval: Approval {
-                        id: ApprovalId::new(&**approval_id),
-                        approved: Some(*approved),
-                        reason: reason.as_deref().map(str::to_owned).or(before.and_then(|a| a.reason)),
-                    },
-                };
+                self.answer(approval_id, *approved, reason.as_deref())?;
             }
             Chunk::ToolOutputAvailable { tool_call_id, output, preliminary } => {
-                let tool = self.known_tool(tool_call_id, "tool-output-available")?;
-                tool.state = ToolState::OutputAvailable {
-                    approval: tool.state.approval(),
-                    input: take_input(&mut tool.state),
-                    output: owned(output),
-                    preliminary: *preliminary,
-                };
+                self.put_output(tool_call_id, output, *preliminary)?;
             }
             Chunk::ToolOutputError { tool_call_id, error_text } => {
-                let tool = self.known_tool(tool_call_id, "tool-output-error")?;
-                tool.state = ToolState::OutputError {
-                    approval: tool.state.approval(),
-                    input: take_known_input(&mut tool.state),
-                    error_text: error_text.to_string(),
-                };
+                self.fail_call(tool_call_id, error_text)?;
             }
-            Chunk::ToolOutputDenied { tool_call_id } => {
-                let tool = self.known_tool(tool_call_id, "tool-output-denied")?;
-                tool.state = ToolState::OutputDenied {
-                    approval: tool.state.approval(),
-                    input: take_input(&mut tool.state),
-                };
-            }
+            Chunk::ToolOutputDenied { tool_call_id } => self.deny_call(tool_call_id)?,
             Chunk::SourceUrl { source_id, url, title } => self.message.parts.push(Part::SourceUrl {
                 source_id: source_id.to_string(),
                 url: url.to_string(),
@@ -207,46 +151,126 @@ impl MessageFold {
                 url: url.to_string(),
                 filename: None,
             }),
-            Chunk::MessageMetadata { message_metadata } => self.merge_metadata(Some(message_metadata)),
-            Chunk::Finish { message_metadata, .. } => self.merge_metadata(message_metadata.as_deref()),
-            Chunk::Data(chunk) if chunk.transient => {}
-            Chunk::Data(chunk) => {
-                let same = self.message.parts.iter_mut().find_map(|part| match part {
-                    Part::Data { name, id: Some(id), data }
-                        if *name == chunk.kind.0 && Some(id.as_str()) == chunk.id.as_deref() =>
-                    {
-                        Some(data)
-                    }
-                    _ => None,
-                });
-                match same {
-                    Some(data) => *data = owned(&chunk.data),
-                    None => self.message.parts.push(Part::Data {
-                        name: chunk.kind.0.to_string(),
-                        id: chunk.id.as_deref().map(str::to_owned),
-                        data: owned(&chunk.data),
-                    }),
-                }
-            }
+            Chunk::Data(chunk) => self.put_data(chunk),
         }
         Ok(())
     }
 
-    fn open_text_part(
-        &mut self,
-        id: &str,
-        chunk: &'static str,
-    ) -> Result<(&mut String, &mut Option<TextState>), FoldError> {
-        let place = self.open_text.iter().rev().find(|(open, _)| open == id).map(|(_, place)| *place);
-        match place.and_then(|place| self.message.parts.get_mut(place)) {
-            Some(Part::Text { text, state }) => Ok((text, state)),
+    fn start_text(&mut self, id: &str) {
+        self.open_text.push(OpenPart { id: id.to_owned(), place: self.message.parts.len() });
+        self.message.parts.push(Part::Text { text: String::new(), state: Some(TextState::Streaming) });
+    }
+
+    fn end_text(&mut self, id: &str) -> Result<(), FoldError> {
+        *self.open_text_part(id, "text-end")?.state = Some(TextState::Done);
+        self.open_text.retain(|open| open.id != id);
+        Ok(())
+    }
+
+    fn start_reasoning(&mut self, id: &str) {
+        self.open_reasoning.push(OpenPart { id: id.to_owned(), place: self.message.parts.len() });
+        self.message.parts.push(Part::Reasoning {
+            id: Some(id.to_owned()),
+            text: String::new(),
+            state: Some(TextState::Streaming),
+            provider: None,
+        });
+    }
+
+    fn end_reasoning(&mut self, id: &str, provider: Option<&ProviderMetadata>) -> Result<(), FoldError> {
+        let part = self.open_reasoning_part(id, "reasoning-end")?;
+        *part.state = Some(TextState::Done);
+        keep(part.provider, provider);
+        self.open_reasoning.retain(|open| open.id != id);
+        Ok(())
+    }
+
+    fn extend_input(&mut self, call: &str, delta: &str) -> Result<(), FoldError> {
+        match self.tool(call).map(|tool| &mut tool.state) {
+            Some(ToolState::InputStreaming { raw }) => {
+                push(raw, delta);
+                Ok(())
+            }
+            _ => Err(FoldError::NotOpen("tool-input-delta", call.to_owned())),
+        }
+    }
+
+    fn ask(&mut self, approval: &str, call: &str) -> Result<(), FoldError> {
+        let tool = self.known_tool(call, "tool-approval-request")?;
+        let (input, approval) = (take_input(&mut tool.state), ApprovalId::new(approval));
+        tool.state = ToolState::ApprovalRequested { input, approval };
+        Ok(())
+    }
+
+    /// An answer without a reason keeps the reason of the answer before.
+    fn answer(&mut self, approval: &str, approved: bool, reason: Option<&str>) -> Result<(), FoldError> {
+        let tool = self
+            .tools_mut()
+            .find(|tool| tool.state.approval().is_some_and(|asked| asked.id.as_str() == approval))
+            .ok_or_else(|| FoldError::UnknownApproval(approval.to_owned()))?;
+        let before = tool.state.approval().and_then(|approval| approval.reason);
+        let approval = Approval {
+            id: ApprovalId::new(approval),
+            approved: Some(approved),
+            reason: reason.map(str::to_owned).or(before),
+        };
+        tool.state = ToolState::ApprovalResponded { input: take_input(&mut tool.state), approval };
+        Ok(())
+    }
+
+    fn put_output(&mut self, call: &str, output: &Value, preliminary: bool) -> Result<(), FoldError> {
+        let tool = self.known_tool(call, "tool-output-available")?;
+        let (approval, input) = (tool.state.approval(), take_input(&mut tool.state));
+        tool.state = ToolState::OutputAvailable { input, output: output.clone(), preliminary, approval };
+        Ok(())
+    }
+
+    fn fail_call(&mut self, call: &str, error: &str) -> Result<(), FoldError> {
+        let tool = self.known_tool(call, "tool-output-error")?;
+        let (approval, input) = (tool.state.approval(), take_known_input(&mut tool.state));
+        tool.state = ToolState::OutputError { input, error_text: error.to_owned(), approval };
+        Ok(())
+    }
+
+    fn deny_call(&mut self, call: &str) -> Result<(), FoldError> {
+        let tool = self.known_tool(call, "tool-output-denied")?;
+        let (approval, input) = (tool.state.approval(), take_input(&mut tool.state));
+        tool.state = ToolState::OutputDenied { input, approval };
+        Ok(())
+    }
+
+    /// Replaces the part with the same name and id, or adds one. Transient data leaves nothing behind.
+    fn put_data(&mut self, chunk: &DataChunk<'_>) {
+        if chunk.transient {
+            return;
+        }
+        let same = self.message.parts.iter_mut().find_map(|part| match part {
+            Part::Data { name, id: Some(id), data }
+                if *name == chunk.kind.0 && Some(id.as_str()) == chunk.id.as_deref() =>
+            {
+                Some(data)
+            }
+            _ => None,
+        });
+        match same {
+            Some(data) => *data = Value::clone(&chunk.data),
+            None => self.message.parts.push(Part::Data {
+                name: chunk.kind.0.to_string(),
+                id: chunk.id.as_deref().map(str::to_owned),
+                data: Value::clone(&chunk.data),
+            }),
+        }
+    }
+
+    fn open_text_part(&mut self, id: &str, chunk: &'static str) -> Result<OpenText<'_>, FoldError> {
+        match OpenPart::find(&self.open_text, id).and_then(|place| self.message.parts.get_mut(place)) {
+            Some(Part::Text { text, state }) => Ok(OpenText { text, state }),
             _ => Err(FoldError::NotOpen(chunk, id.to_owned())),
         }
     }
 
     fn open_reasoning_part(&mut self, id: &str, chunk: &'static str) -> Result<OpenReasoning<'_>, FoldError> {
-        let place = self.open_reasoning.iter().rev().find(|(open, _)| open == id).map(|(_, place)| *place);
-        match place.and_then(|place| self.message.parts.get_mut(place)) {
+        match OpenPart::find(&self.open_reasoning, id).and_then(|place| self.message.parts.get_mut(place)) {
             Some(Part::Reasoning { text, state, provider, .. }) => {
                 Ok(OpenReasoning { text, state, provider })
             }
@@ -291,13 +315,32 @@ impl MessageFold {
         self.tool(call).ok_or_else(|| FoldError::UnknownCall(chunk, call.to_owned()))
     }
 
-    fn merge_metadata(&mut self, metadata: Option<&Map<String, Value>>) {
-        let Some(metadata) = metadata else { return };
-        match &mut self.message.metadata {
-            Some(Value::Object(into)) => json::merge(into, metadata),
-            other => *other = Some(Value::Object(metadata.clone())),
+    fn merge_facts(&mut self, facts: Option<&Facts<'_>>) {
+        if let Some(facts) = facts {
+            facts.merge_into(&mut self.message.metadata);
         }
     }
+}
+
+/// A text or reasoning part that is still being written.
+#[derive(Clone, Debug)]
+struct OpenPart {
+    /// On the wire.
+    id: String,
+    /// Among the parts of the message.
+    place: usize,
+}
+
+impl OpenPart {
+    /// The place of the newest open part with this id.
+    fn find(open: &[Self], id: &str) -> Option<usize> {
+        open.iter().rev().find(|part| part.id == id).map(|part| part.place)
+    }
+}
+
+struct OpenText<'a> {
+    text: &'a mut String,
+    state: &'a mut Option<TextState>,
 }
 
 struct OpenReasoning<'a> {
@@ -309,8 +352,8 @@ struct OpenReasoning<'a> {
 /// A text of this many bytes grows by a quarter at a time.
 const LONG: usize = 1 << 20;
 
-/// Adds to a text. A vector that grows doubles, and half of it may stay empty: nothing for a short text, as much as the
-/// whole answer again for a long one.
+/// Appends to a text. A vector doubles when it grows and half of it may stay empty; a long text must not take twice its
+/// size in memory.
 fn push(text: &mut String, delta: &str) {
     if text.len() >= LONG && text.capacity() - text.len() < delta.len() {
         text.reserve_exact(delta.len().max(text.len() / 4));
@@ -318,15 +361,11 @@ fn push(text: &mut String, delta: &str) {
     text.push_str(delta);
 }
 
-/// What a later chunk leaves out stays.
+/// Keeps the data of an earlier chunk when a later one has none.
 fn keep(kept: &mut Option<ProviderMetadata>, new: Option<&ProviderMetadata>) {
     if let Some(new) = new {
         *kept = Some(new.clone());
     }
-}
-
-fn owned(value: &Value) -> Value {
-    value.clone()
 }
 
 /// Moves the input out of a state that is about to be replaced.
@@ -334,7 +373,7 @@ fn take_input(state: &mut ToolState) -> Value {
     take_known_input(state).unwrap_or(Value::Null)
 }
 
-/// The same, where the next state can say that there was none: a `null` the model sent is an input.
+/// Moves the input out, for a state that may have none. A `null` that the model sent is an input.
 fn take_known_input(state: &mut ToolState) -> Option<Value> {
     match state {
         ToolState::InputStreaming { raw } => json::partial(raw),

@@ -1,4 +1,4 @@
-//! Every id is its own type: swapping two does not compile. No code reads meaning out of an id.
+//! A type for each kind of id, so that swapping two does not compile. No code reads meaning out of an id.
 //!
 //! Ids that a client chooses are opaque, 1–200 bytes of UTF-8 without control characters; they are never used
 //! as a file name. Ids on the wire, in the log and in the store are the same strings.
@@ -20,7 +20,7 @@ macro_rules! id {
 
         impl $name {
             $(
-                /// What an id of this kind begins with when we make it.
+                /// The prefix of ids of this kind that the server makes.
                 pub const PREFIX: &'static str = $prefix;
             )?
 
@@ -28,7 +28,7 @@ macro_rules! id {
                 Self(text.into())
             }
 
-            /// Accepts an id that came from outside.
+            /// Checks and accepts an id from a client.
             pub fn from_outside(text: &str) -> Result<Self, IdError> {
                 check(text)?;
                 Ok(Self(text.into()))
@@ -54,19 +54,19 @@ macro_rules! id {
 }
 
 id! {
-    /// The scope a token belongs to. What belongs to another workspace does not exist.
+    /// The tenant a token belongs to. Data of another workspace is invisible.
     WorkspaceId;
-    /// Who a token was given to.
+    /// The holder of a token.
     PrincipalId;
-    /// A stored conversation; the client chose the id. A sub-agent's own chat has one of ours.
+    /// A stored conversation. The client chooses the id; the server makes the id of a sub-agent's chat.
     SessionId = "sub_";
-    /// One user turn being worked on; at most one live run per session.
+    /// The work on one user turn; a session has at most one active run.
     RunId = "run_";
-    /// A message: the client's id for a user's, ours for an agent's.
+    /// A message. The client chooses the id of a user's message, the server that of an agent's.
     MessageId = "msg_";
-    /// The provider's where it is unique in the message, else made unique.
+    /// A tool call: the provider's id if it is unique in the message, else one that the server makes.
     ToolCallId = "call_";
-    /// A question put to a person: 128 random bits.
+    /// A question to a person: 128 random bits.
     ApprovalId = "apr_";
     /// A file that was made: 128 random bits.
     ArtifactId = "art_";
@@ -81,7 +81,7 @@ impl WorkspaceId {
     }
 }
 
-/// One version of a message: editing a user message keeps its id and counts the revision up.
+/// One version of a message. Editing a user message keeps its id and increments the revision.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MessageRef {
     pub id: MessageId,

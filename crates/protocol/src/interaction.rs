@@ -1,4 +1,4 @@
-//! Something a run asks a person: the ledger row behind an approval, its answer, and what a person allowed for good.
+//! Questions of a run to a person: the stored question, its answer, and what a person allowed for the whole session.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub enum InteractionStatus {
     Withdrawn,
 }
 
-/// One row of the ledger. The input that will run is this one, never the client's copy.
+/// A stored question. The call runs with this input, never with the client's copy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -30,7 +30,7 @@ pub struct Interaction {
     pub tool_call: ToolCallId,
     pub tool: String,
     pub input: Value,
-    /// What a person made of the input; this is what ran.
+    /// The input as a person changed it; the call ran with this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<Value>,
     pub status: InteractionStatus,
@@ -41,7 +41,7 @@ pub struct Interaction {
     pub answered_at: Option<Timestamp>,
 }
 
-/// What a person allowed for the rest of a session: every call of a tool, or of one kind of its calls.
+/// A permission for the rest of a session: for all calls of a tool, or for one kind of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -52,14 +52,14 @@ pub struct Grant {
     pub scope: Option<String>,
 }
 
-/// What a person should know before they answer.
+/// Information for the person before they answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
-    /// Why they are asked.
+    /// Why the call needs an approval.
     pub why: String,
-    /// What "always for this session" would allow. Absent: this is asked about every time.
+    /// The permission that "always for this session" would give. Absent when every call needs an approval of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<Grant>,
 }

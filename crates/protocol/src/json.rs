@@ -1,10 +1,11 @@
-//! JSON helpers that several folds share.
+//! JSON helpers that several modules share.
 
 use jiter::{JsonValue, PartialMode};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Number, Value};
 
-/// The best reading of JSON text that is still being written, or `None` when nothing can be read yet. What is nested
-/// too deep to be read back is text, as in [`disarm`].
+/// Reads as much as possible of JSON text that is still being written; `None` when nothing can be read yet. Values nested
+/// too deep to be read back become text, as in [`disarm`].
 pub fn partial(text: &str) -> Option<Value> {
     let read = JsonValue::parse_with_config(text.as_bytes(), false, PartialMode::TrailingStrings).ok()?;
     let mut value = owned(&read);
@@ -36,7 +37,7 @@ fn owned(value: &JsonValue<'_>) -> Value {
     }
 }
 
-/// Equal as values: the order of keys and the spelling of numbers (`1`, `1.0`) do not matter.
+/// Compares values, regardless of the order of keys and the spelling of numbers (`1`, `1.0`).
 pub fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
@@ -48,12 +49,12 @@ pub fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// How deep a value from outside may be nested. JSON is read up to 128 levels, and a value stands inside an event, a
-/// message, and the messages of the agents above: what was read alone must still be readable there.
+/// The deepest nesting of a value from outside. JSON is read up to 128 levels, and a value is nested in an event, a message
+/// and the messages of the agents above, where it must still be readable.
 const DEEPEST: usize = 40;
 
-/// Takes out the keys that the client's JSON reader refuses, which would end its stream: `__proto__`, and
-/// `constructor` where it holds a `prototype`. What is nested too deep to be read back becomes text.
+/// Removes keys with which the client's JSON reader would refuse the stream: `__proto__`, and `constructor` with a
+/// `prototype` in it. Values nested too deep to be read back become text.
 pub fn disarm(value: &mut Value) {
     cut(value, 0);
     take_out_keys(value);
@@ -72,8 +73,13 @@ fn take_out_keys(value: &mut Value) {
     }
 }
 
-/// Deep merge as the client does it: objects are merged, everything else is replaced, and keys that reach a
-/// JavaScript prototype are passed over.
+/// Reads any value, for fields where `null` is a value and not an absence.
+pub(crate) fn any_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// Merges deeply, as the client does: objects are merged, everything else is replaced, and keys that reach a JavaScript
+/// prototype are skipped.
 pub fn merge(into: &mut Map<String, Value>, from: &Map<String, Value>) {
     for (key, value) in from {
         if matches!(key.as_str(), "__proto__" | "constructor" | "prototype") {

@@ -1,10 +1,11 @@
-//! The nouns of Concertino: serde types and pure functions, no I/O, no async.
+//! The types of Concertino: serde types and pure functions, no I/O, no async.
 //!
-//! A session is one append-only log of [`SessionEvent`]s. [`project`] turns the log into what clients parse,
-//! [`fold`] turns that into the stored message, with the same rules as the client's own reducer.
+//! A session is one append-only log of [`SessionEvent`]s. [`project`] turns the log into the chunks that clients
+//! parse, [`fold`] turns chunks into the stored message, with the same rules as the client's own reducer.
 
 pub mod agent;
 pub mod artifact;
+pub mod compaction;
 pub mod crash_point;
 pub mod error_code;
 pub mod event;
@@ -27,10 +28,11 @@ pub mod wire;
 
 pub use agent::{AgentKind, AgentRef, AgentSource, AgentType, BudgetLimits, ModelChoice, ToolGroup};
 pub use artifact::{Artifact, ArtifactInfo, ArtifactList};
+pub use compaction::Compaction;
 pub use error_code::ErrorCode;
 pub use event::{
-    FinishReason, FrameEnd, FrameParent, LogEntry, QueueExit, RunEnd, SegmentKind, Seq, SessionEvent,
-    ToolOutcome,
+    DataPart, FinishReason, FrameEnd, FrameParent, LogEntry, QueueExit, ReportNote, RunEnd, SegmentKind, Seq,
+    SessionEvent, ToolOutcome,
 };
 pub use facts::TurnFacts;
 pub use fold::{FoldError, MessageFold};
@@ -39,6 +41,10 @@ pub use id::{
     ToolCallId, WorkspaceId,
 };
 pub use interaction::Grant;
+pub use message::facts::{
+    CommandName, EditedCall, Fallback, Limit, MessageCommand, MessageFacts, MessageStatus, RaisedCall,
+    StopReason, Stopped,
+};
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
 pub use planted::{Planted, PlantedMessage, PlantedPart};
 pub use provider::{ProviderMetadata, Source};

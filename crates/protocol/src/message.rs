@@ -1,8 +1,9 @@
-//! `UIMessage` and its parts: what the client holds, what the history route answers, what is stored.
+//! `UIMessage` and its parts, as the client holds them, the history route returns them and the store keeps them.
 //!
 //! A tool part is in exactly one of the states of the protocol; what cannot happen (an approval without its id,
 //! an output without its input) cannot be written.
 
+pub mod facts;
 mod flat;
 
 use serde::{Deserialize, Serialize};
@@ -13,10 +14,12 @@ use crate::{
     provider::ProviderMetadata,
 };
 
+/// A message of a user or an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UiMessage {
     pub id: MessageId,
     pub role: Role,
+    /// Of a user's message free JSON of the client; of an agent's message [`facts::MessageFacts`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
     pub parts: Vec<Part>,
@@ -79,13 +82,13 @@ pub struct ToolPart {
     pub tool: String,
     pub call: ToolCallId,
     pub state: ToolState,
-    /// What the provider wants back with the call.
+    /// Data that the provider wants back with the call.
     pub provider: Option<ProviderMetadata>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolState {
-    /// The raw text so far; the readable part of it is what the wire calls `input`.
+    /// The raw text so far; its readable part is `input` on the wire.
     InputStreaming {
         raw: String,
     },
@@ -117,7 +120,7 @@ pub enum ToolState {
     },
 }
 
-/// The record of a question on a part. `approved` is absent while nobody has answered.
+/// The approval of a call. `approved` is absent while nobody has answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Approval {
     pub id: ApprovalId,

@@ -1,16 +1,18 @@
-//! Makes a message fit to be kept while its run still lives (a parked run): the requirement document's table of
-//! tool part states. At a run's end every call is settled, so there is nothing left to do then.
+//! Prepares the message of a parked run for storage, by the requirement document's table of tool part states. When a run
+//! has ended every call is settled, and nothing has to change.
 
 use crate::{
     json,
     message::{Part, TextState, ToolPart, ToolState, UiMessage},
 };
 
-/// | state | what is kept |
+/// Replaces states that only make sense while a run is active.
+///
+/// | state | stored |
 /// |---|---|
 /// | `input-streaming` without readable input | nothing: the model's stream broke off |
 /// | `input-streaming` with input | the call, as `input-available` |
-/// | preliminary output | the call, as `input-available`: the snapshot was only for the eye |
+/// | preliminary output | the call, as `input-available`: the snapshot is not a result |
 /// | everything else | as it is |
 pub fn normalize(mut message: UiMessage) -> UiMessage {
     message.parts.retain_mut(|part| match part {

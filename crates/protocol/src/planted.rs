@@ -1,6 +1,7 @@
-//! The messages a client brought along when its session was unknown here. Kept as the client wrote them, so that a
-//! long history costs neither a parse nor a copy of its own; whoever reads it gets text and files, nothing else:
-//! calls and results of a client are not believed. `read.rs` reads it.
+//! Planted messages: the history that a client sends with the first request of a session that is unknown here.
+//!
+//! They are stored as the client wrote them, so that a long history needs neither a parse nor a copy of its own. Readers
+//! get text and files only: tool calls and results of a client are not trusted. `read.rs` reads them.
 
 mod plain;
 mod read;
@@ -17,10 +18,10 @@ use crate::{
 };
 pub use read::Unread;
 
-/// Messages a client may plant.
+/// The most messages that a client may plant.
 pub const MAX_PLANTED: usize = 50_000;
 
-/// Messages that can be taken over.
+/// Planted messages that were read and checked.
 #[derive(Clone, PartialEq)]
 pub struct Planted {
     text: Bytes,
@@ -28,7 +29,7 @@ pub struct Planted {
     last: Option<MessageId>,
 }
 
-/// One of them, borrowed from the client's text.
+/// A planted message, borrowed from the client's text.
 #[derive(Debug, Deserialize)]
 pub struct PlantedMessage<'a> {
     #[serde(borrow)]
@@ -40,7 +41,7 @@ pub struct PlantedMessage<'a> {
     parts: Vec<FlatPart<'a>>,
 }
 
-/// Of a part, what text and files have.
+/// The fields of text and file parts.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct FlatPart<'a> {
@@ -60,19 +61,19 @@ struct FlatPart<'a> {
 #[derive(Debug, Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// A part that is believed.
+/// A part that is kept.
 pub enum PlantedPart<'a> {
     Text(&'a str),
     File { media_type: &'a str, url: &'a str, filename: Option<&'a str> },
 }
 
 impl PlantedMessage<'_> {
-    /// What is taken over. [`Unread::read`] has seen to it that each part has its content.
+    /// The parts that are kept. [`Unread::read`] has checked that each has its content.
     pub fn parts(&self) -> impl Iterator<Item = PlantedPart<'_>> {
         self.parts.iter().filter_map(|part| part.believed().ok().flatten())
     }
 
-    /// The message as it is kept, marked as the client's.
+    /// The message as it is stored, with its origin marked as the client.
     pub fn message(&self) -> UiMessage {
         let mut metadata = match self.metadata.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
             Some(Value::Object(metadata)) => metadata,
@@ -149,7 +150,7 @@ impl Planted {
         &self.text
     }
 
-    /// The messages as they are kept.
+    /// The messages as they are stored.
     pub fn messages(&self) -> Result<Vec<UiMessage>, String> {
         let mut messages = Vec::with_capacity(self.len);
         read::piece(self.text.clone(), &mut |message| messages.push(message.message()))?;
@@ -157,7 +158,7 @@ impl Planted {
     }
 }
 
-/// Said of a history that holds the same id twice.
+/// The error for a history that contains an id twice.
 pub const TWICE: &str = "Two messages have the same id.";
 
 fn invalid(error: &dyn fmt::Display) -> String {
@@ -170,7 +171,7 @@ impl fmt::Debug for Planted {
     }
 }
 
-/// For whoever writes an event as a whole; the store copies [`Planted::as_bytes`] instead.
+/// For callers that write a whole event; the store copies [`Planted::as_bytes`] instead.
 impl Serialize for Planted {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.messages().map_err(serde::ser::Error::custom)?.serialize(serializer)

@@ -1,4 +1,4 @@
-//! Pure projections of the session log: a surface is a fold over it and decides nothing.
+//! Pure projections of the session log to what clients receive.
 
 pub mod chat;
 pub mod nested;

@@ -1,5 +1,5 @@
-//! What a model's provider attached to something it said: signatures and sealed thoughts that it wants back in later
-//! calls. Provider → field → JSON, as the clients' `providerMetadata`. Nobody but the provider's adapter reads it.
+//! Data that a model's provider attaches to its output and wants back in later calls, such as signatures and encrypted
+//! reasoning. Provider → field → JSON, as in the clients' `providerMetadata`. Only the provider's adapter reads it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -30,13 +30,13 @@ impl ProviderMetadata {
         self.field(provider, field)?.as_str()
     }
 
-    /// About what it costs in memory.
+    /// Approximate size in memory.
     pub fn size(&self) -> usize {
         self.0.values().map(|fields| fields.to_string().len()).sum()
     }
 }
 
-/// Something an answer leans on, as the provider names it.
+/// A source that an answer cites, as the provider names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Source {

@@ -1,4 +1,5 @@
-//! What a request asks of its run beside the message: all optional, kept on the run, unknown fields ignored.
+//! Options of a run that a request sends with the message. All are optional and stored with the run; unknown fields are
+//! ignored.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,7 @@ pub struct RunOptions {
     pub chat_model_source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// Where the new message hangs; the active leaf when absent.
+    /// The message that the new one follows; the end of the active branch when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_message_id: Option<MessageId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +37,7 @@ pub struct RunOptions {
     pub when_busy: Option<WhenBusy>,
 }
 
-/// How a client wants to see sub-agents at work.
+/// How a client receives the output of sub-agents at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -45,16 +46,16 @@ pub enum SubAgentStream {
     Text,
 }
 
-/// What happens to a message that arrives while a run is on.
+/// What happens to a message that arrives while a run is active.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum WhenBusy {
-    /// 409.
+    /// It is refused with 409.
     #[default]
     Reject,
-    /// It runs after the present run has ended.
+    /// It runs after the active run has ended.
     Queue,
-    /// The present run is stopped first.
+    /// The active run is stopped first.
     Interrupt,
 }

@@ -1,4 +1,4 @@
-//! Where time and ids come from. Both are passed in, so that tests can compare whole streams.
+//! Sources of time and ids. Both are passed in, so that tests can compare whole streams.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +18,8 @@ pub trait Clock: Send + Sync {
 pub trait IdSource: Send + Sync {
     fn time_ordered(&self) -> String;
     fn unguessable(&self) -> String;
-    /// What a browser shows to be known again: 256 random bits, as letters and digits. `None` when the system has
-    /// none to give.
+    /// The secret of a browser's sign-in: 256 random bits, as letters and digits. `None` when the system has no
+    /// random bits.
     fn secret(&self) -> Option<String>;
 
     fn run(&self) -> RunId {
@@ -35,7 +35,7 @@ pub trait IdSource: Send + Sync {
     fn sub_chat(&self) -> SessionId {
         SessionId::new(format!("{}{}", SessionId::PREFIX, self.time_ordered()))
     }
-    /// A definition.
+    /// An agent that a workspace defines.
     fn agent(&self) -> AgentId {
         AgentId::new(format!("{}{}", AgentId::PREFIX, self.time_ordered()))
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::id::ToolCallId;
 
-/// What a model is told about a tool.
+/// The description of a tool that a model reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolSpec {

@@ -19,4 +19,4 @@ mod write;
 pub use record::{Agent, AgentFile, Line, MessageKind, RunLine, SessionFile, Transcript};
 pub use rename::rename;
 pub use view::read_log;
-pub use write::{Imported, Place, TranscriptError, to_log};
+pub use write::{Imported, Place, TimedEvent, TranscriptError, to_log};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// `input_tokens` holds all of the input: what came from the provider's cache and what was written to it are parts of
-/// it, as reasoning is a part of `output_tokens`.
+/// Token counts. `input_tokens` includes the tokens read from and written to the provider's cache, `output_tokens`
+/// includes reasoning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -12,7 +12,7 @@ pub struct Usage {
     pub output_tokens: u64,
     pub total_tokens: u64,
     pub cached_input_tokens: u64,
-    /// Input that the provider put into its cache, where it asks a price for that.
+    /// Input that the provider wrote to its cache, where it charges for that.
     #[serde(skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u64,
     pub reasoning_tokens: u64,
@@ -27,7 +27,8 @@ impl Usage {
         *self == Self::default()
     }
 
-    /// What one call can have used. A provider may claim anything; sums over many calls must stay numbers.
+    /// Limits the counts to what one call can have used. A provider may claim anything, and sums over many calls must not
+    /// overflow.
     #[must_use]
     pub fn plausible(self) -> Self {
         const MOST: u64 = u32::MAX as u64;
@@ -53,7 +54,7 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// What a model asks for a million tokens, in US dollars.
+/// The price of a million tokens, in US dollars.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Price {

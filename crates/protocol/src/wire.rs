@@ -1,4 +1,4 @@
-//! What clients parse. The spelling of the protocol exists once, here.
+//! The types that clients parse. The spelling of the protocol exists only here.
 
 pub mod access;
 pub mod agents;

@@ -34,7 +34,7 @@ async fn the_start_says_who_answers() {
     let Some(Chunk::Start { message_id, message_metadata }) = turn.next_chunk().await else { panic!() };
     assert_eq!(message_id, "msg_1");
     assert_eq!(
-        Value::Object(message_metadata.unwrap().into_owned()),
+        Value::Object(message_metadata.unwrap().to_map()),
         json!({
             "agent": { "kind": "main", "name": "general", "displayName": "General", "depth": 0, "path": ["general"] },
             "agentName": "general",

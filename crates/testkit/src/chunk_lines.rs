@@ -1,14 +1,13 @@
 //! Formats each chunk as one short line, for transcripts in snapshot tests.
 
-use protocol::{Chunk, ProviderMetadata};
-use serde_json::{Map, Value};
+use protocol::{Chunk, MessageFacts, ProviderMetadata};
 
 pub fn chunk_line(chunk: &Chunk<'_>) -> String {
     match chunk {
         Chunk::Start { message_id, message_metadata } => {
             // The values are the same in every test, and one test checks them.
             let keys: Vec<_> =
-                message_metadata.iter().flat_map(|metadata| metadata.keys().cloned()).collect();
+                message_metadata.iter().flat_map(|facts| facts.to_map()).map(|(key, _)| key).collect();
             with(format!("start {message_id}"), &keys.join(","))
         }
         Chunk::StartStep => "start-step".to_owned(),
@@ -88,8 +87,8 @@ fn signed(provider: Option<&ProviderMetadata>) -> String {
         .map_or_else(String::new, |it| format!(" {it}"))
 }
 
-fn object(object: &Map<String, Value>) -> String {
-    serde_json::to_string(object).unwrap_or_default()
+fn object(facts: &MessageFacts) -> String {
+    serde_json::to_string(facts).unwrap_or_default()
 }
 
 /// Merges adjacent deltas of one segment or one tool input: where a delta was cut depends on timing only.

@@ -1,28 +1,28 @@
 // Made by `cargo xtask web` from crates/protocol. Change the Rust types instead.
 // oxlint-disable
 
-/** What the server says about itself. */
+/** Information about the server. */
 export interface About {
   version: string
-  /** The model that answers when nobody chooses another. */
+  /** The default model. */
   model: string
 }
 
-/** What a definition would be answered with. */
+/** The result of checking a definition. */
 export interface AgentCheck {
-  /** It cannot be saved as it is. */
+  /** Problems that prevent saving. */
   problems: FieldProblem[]
-  /** It can, but this is probably not meant. */
+  /** Probable mistakes that do not prevent saving. */
   warnings: FieldProblem[]
 }
 
-/** One thing that is wrong with what was sent. */
+/** A problem of a request. */
 export interface FieldProblem {
-  /** The field, as in `toolKeys[1]` or `model.provider`; empty for the whole. */
+  /** The field, as in `toolKeys[1]` or `model.provider`; empty for the whole request. */
   path: string
   /** In lower snake case, as in `unknown_tool`. */
   code: string
-  /** The line, where the field is a text of several. */
+  /** The line, when the field is a text of several lines. */
   line?: number
   /** What is wrong. */
   message: string
@@ -30,101 +30,101 @@ export interface FieldProblem {
   fix: string
 }
 
-/** All agents of a workspace, strongest first, and what definitions are written with. */
+/** All agents of a workspace, highest precedence first, and the tools and variables for definitions. */
 export interface AgentList {
   agents: AgentInfo[]
   groups: CapabilityGroup[]
   variables: PromptVariable[]
 }
 
-/** An agent as it is shown. */
+/** An agent in a response. */
 export interface AgentInfo {
-  /** Only what the database holds has an id and can be changed. */
+  /** Only agents in the database have an id and can be changed. */
   id?: AgentId
   source: AgentSource
   type: AgentType
   workspaceId?: WorkspaceId
-  /** Unique in the workspace; what a delegation and `agentId` name. */
+  /** Unique in the workspace; delegations and `agentId` refer to it. */
   name: string
   kind: AgentKind
   displayName: string
-  /** What it is good for: callers choose by this text. */
+  /** Description, by which callers choose an agent. */
   description: string
   enabled: boolean
   /** The role; a template over the variables that `GET /api/agents` lists. */
   systemPrompt: string
   /** The role for a task written in Chinese. */
   systemPromptZh?: string
-  /** Another model than the run's. */
+  /** A model that replaces the run's. */
   model?: ModelChoice
-  /** Models as `provider/model`, asked in this order when the first gives up. */
+  /** Fallback models as `provider/model`, tried in this order when the first one fails. */
   fallback: string[]
   toolKeys: string[]
   /** Capability groups: names for sets of tools. */
   groups: string[]
-  /** Groups of tools that the agent can put away and take out itself. */
+  /** Groups of tools that the agent can activate and deactivate itself. */
   toolGroups: ToolGroup[]
-  /** Whom it may delegate to; empty means nobody. */
+  /** The agents it may delegate to; none when empty. */
   allowedSubAgents: string[]
   /** How deep delegation may go below it. */
   maxDepth: number
   /** Model calls it may make for one message or task. */
   maxSteps: number
   budget: BudgetLimits
-  /** For a main agent: whether what one sub-agent found is handed to the others' next task. */
+  /** For a main agent: whether the results of a sub-agent are passed to the next tasks of the others. */
   autoBroadcast: boolean
-  /** The modes it can be used in; empty means all. */
+  /** The modes it can be used in; all when empty. */
   modes: string[]
-  /** The pages it can be used on; empty means all. */
+  /** The pages it can be used on; all when empty. */
   pageIds: string[]
-  /** Other names it answers to. */
+  /** Alternative names. */
   aliases: string[]
-  /** Counts the changes; a change names the version it is made from. */
+  /** Incremented with each change; a change names the version it is based on. */
   version: number
   createdAt?: Timestamp
   updatedAt?: Timestamp
   /** Whether it can be used now. */
   available: boolean
-  /** Why not. */
+  /** Why it cannot be used. */
   reason?: string
-  /** The tools it has here: those it names, of those that exist and the workspace may use. */
+  /** The tools it can use: those of its definition that exist and that the workspace may use. */
   effectiveTools: string[]
-  /** What does not stop it from working, but is probably not meant. */
+  /** Problems that do not prevent its use, but are probably mistakes. */
   warnings?: FieldProblem[]
 }
 
 /** An agent that a workspace defined. */
 export type AgentId = string
 
-/** Where a definition comes from. */
+/** The origin of a definition. */
 export type AgentSource = 'system' | 'file' | 'database'
 
-/** How an agent is made. */
+/** The kind of definition. */
 export type AgentType = 'system' | 'test-approval' | 'dynamic' | 'default'
 
-/** The scope a token belongs to. What belongs to another workspace does not exist. */
+/** The tenant a token belongs to. Data of another workspace is invisible. */
 export type WorkspaceId = string
 
 export type AgentKind = 'main' | 'sub'
 
-/** Another model than the run's. */
+/** A model that replaces the run's. */
 export interface ModelChoice {
   provider: string
   modelId: string
-  /** What the model is asked with: `temperature`, `topP`, `maxOutputTokens` and so on. */
+  /** Parameters of the model request: `temperature`, `topP`, `maxOutputTokens` and so on. */
   params?: Record<string, unknown>
 }
 
-/** Tools that are equipped together. */
+/** Tools that are activated together. */
 export interface ToolGroup {
   name: string
   description: string
   tools: string[]
-  /** Whether the agent begins with it. */
+  /** Whether it is active from the start. */
   active: boolean
 }
 
-/** What an agent and everything below it may use up. Absent means: only what its caller has left. */
+/** Limits of an agent and all agents below it. An absent limit means that only the caller's remaining budget applies. */
 export interface BudgetLimits {
   /** Model calls of the agent and all agents below it. */
   steps?: number
@@ -145,7 +145,7 @@ export interface CapabilityGroup {
   available: boolean
 }
 
-/** What a prompt may refer to, as in `{{ project }}`. */
+/** A variable that a prompt may contain, as in `{{ project }}`. */
 export interface PromptVariable {
   name: string
   about: string
@@ -164,9 +164,9 @@ export interface AgentRef {
 export interface ApprovalAnswer {
   approved: boolean
   reason?: string
-  /** Allow every such call of the session; only where the question offers it. */
+  /** Allow all such calls for the rest of the session; only if the question offers it. */
   always: boolean
-  /** What is to run instead of the input that was asked about. */
+  /** An input that replaces the one of the question. */
   input?: unknown
 }
 
@@ -174,19 +174,19 @@ export interface ApprovalList {
   approvals: WaitingApproval[]
 }
 
-/** A question nobody has answered yet, with where it was asked. */
+/** An unanswered question, with the chat it was asked in. */
 export interface WaitingApproval {
   chatId: SessionId
   title: string | null
   approval: Interaction
-  /** Absent when the tool does not ask any more. */
+  /** Absent when the tool needs no approval any more. */
   question?: Question
 }
 
-/** A stored conversation; the client chose the id. A sub-agent's own chat has one of ours. */
+/** A stored conversation. The client chooses the id; the server makes the id of a sub-agent's chat. */
 export type SessionId = string
 
-/** One row of the ledger. The input that will run is this one, never the client's copy. */
+/** A stored question. The call runs with this input, never with the client's copy. */
 export interface Interaction {
   id: ApprovalId
   run: RunId
@@ -194,7 +194,7 @@ export interface Interaction {
   toolCall: ToolCallId
   tool: string
   input: unknown
-  /** What a person made of the input; this is what ran. */
+  /** The input as a person changed it; the call ran with this one. */
   edited?: unknown
   status: InteractionStatus
   reason?: string
@@ -202,29 +202,29 @@ export interface Interaction {
   answeredAt?: Timestamp
 }
 
-/** A question put to a person: 128 random bits. */
+/** A question to a person: 128 random bits. */
 export type ApprovalId = string
 
-/** One user turn being worked on; at most one live run per session. */
+/** The work on one user turn; a session has at most one active run. */
 export type RunId = string
 
-/** A message: the client's id for a user's, ours for an agent's. */
+/** A message. The client chooses the id of a user's message, the server that of an agent's. */
 export type MessageId = string
 
-/** The provider's where it is unique in the message, else made unique. */
+/** A tool call: the provider's id if it is unique in the message, else one that the server makes. */
 export type ToolCallId = string
 
 export type InteractionStatus = 'pending' | 'approved' | 'denied' | 'withdrawn'
 
-/** What a person should know before they answer. */
+/** Information for the person before they answer. */
 export interface Question {
-  /** Why they are asked. */
+  /** Why the call needs an approval. */
   why: string
-  /** What "always for this session" would allow. Absent: this is asked about every time. */
+  /** The permission that "always for this session" would give. Absent when every call needs an approval of its own. */
   always?: Grant
 }
 
-/** What a person allowed for the rest of a session: every call of a tool, or of one kind of its calls. */
+/** A permission for the rest of a session: for all calls of a tool, or for one kind of them. */
 export interface Grant {
   tool: string
   /** The kind of calls, in the tool's own words: the beginning of a command, a folder. Absent: all of them. */
@@ -244,7 +244,7 @@ export interface BranchList {
 
 /** A message of the active branch that has siblings. */
 export interface BranchPoint {
-  /** The one that is shown. */
+  /** The message that is shown. */
   messageId: MessageId
   /** Its place among the choices, counted from 0. */
   at: number
@@ -259,15 +259,116 @@ export interface BranchChoice {
 
 export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'owner_token' | 'message_too_large' | 'range_not_satisfiable' | 'unsupported_attachment' | 'invalid_agent' | 'store_damaged' | 'model_unavailable' | 'shutting_down' | 'server_busy'
 
-/** RFC 9457, with our stable code. */
+/** Facts about an agent's message. An event holds those that are new; a message holds all of them, merged.  Unknown keys and values of another shape are ignored when facts are read, so that no log becomes unreadable. */
+export interface MessageFacts {
+  /** The agent that writes the message. */
+  agent?: AgentRef
+  agentName?: string
+  /** Of a sub-agent: the same as `chatId`. */
+  agentId?: SessionId
+  /** Of a sub-agent: the call that delegated to it. */
+  parentToolCallId?: ToolCallId
+  /** Of a sub-agent: the message that delegated to it. */
+  parentMessageId?: MessageId
+  /** Of a sub-agent: the chat in which it can be followed, stopped and steered. */
+  chatId?: SessionId
+  /** The model that answers, as `provider/model`. */
+  model?: string
+  createdAt?: Timestamp
+  /** The command that the message carries out; then no model wrote it. */
+  command?: MessageCommand
+  /** Changes of model in this message, oldest first. */
+  fallbacks?: Fallback[]
+  /** The limit that ended the work early. */
+  limit?: Limit
+  /** Why the server stopped the agent. */
+  stopped?: Stopped
+  /** Calls of this message that are copies of sub-agents' questions. */
+  raisedCalls?: Record<string, RaisedCall>
+  /** Calls whose input a person changed before they ran. */
+  editedCalls?: Record<string, EditedCall>
+  /** The answer in the form that the caller asked for. */
+  structuredOutput?: unknown
+  errorCode?: ErrorCode
+  status?: MessageStatus
+  /** Why the model stopped, when the message is finished. */
+  finishReason?: FinishReason
+  /** What went wrong, for people. */
+  error?: string
+  /** Tokens of all model calls of the message. */
+  usage?: Usage
+  /** US dollars, of the model calls whose price is known. */
+  cost?: number
+  /** Tokens of the context window that the last model call used. */
+  contextTokens?: number
+}
+
+/** A command that a person sent instead of a question. */
+export interface MessageCommand {
+  name: CommandName
+  /** What the person wrote after the command. */
+  wish?: string
+}
+
+export type CommandName = 'compact' | 'title'
+
+/** A change to another model, because the one before could not answer. */
+export interface Fallback {
+  from: string
+  to: string
+  reason: string
+}
+
+/** Which limit an agent reached. */
+export type Limit = 'steps' | 'tokens' | 'money' | 'time'
+
+/** Why the server stopped an agent, and which tool it was about. */
+export interface Stopped {
+  reason: StopReason
+  tool: string
+  times: number
+}
+
+export type StopReason = 'repeated_failure'
+
+/** Where a copied question was asked. */
+export interface RaisedCall {
+  agentName: string
+  messageId: MessageId
+  toolCallId: ToolCallId
+}
+
+/** What a person made of a call. */
+export interface EditedCall {
+  input: unknown
+}
+
+/** The state of an agent's message. Absent while a main agent works. */
+export type MessageStatus = 'finished' | 'cancelled' | 'failed' | 'queued' | 'running'
+
+/** Why a model stopped; the spellings every client release accepts. */
+export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'
+
+/** Token counts. `input_tokens` includes the tokens read from and written to the provider's cache, `output_tokens` includes reasoning. */
+export interface Usage {
+  inputTokens: number
+  outputTokens: number
+  totalTokens: number
+  cachedInputTokens: number
+  /** Input that the provider wrote to its cache, where it charges for that. */
+  cacheWriteTokens?: number
+  reasoningTokens: number
+}
+
+/** An RFC 9457 problem with a stable code. */
 export interface Problem {
   title: string
   status: number
   detail: string
   code: ErrorCode
-  /** Everything that is wrong with what was sent, field by field. */
+  /** All problems of the request, field by field. */
   problems?: FieldProblem[]
-  /** What is stored, when somebody else was first. */
+  /** The stored definition, when somebody else changed it first. */
   current?: AgentInfo
 }
 
@@ -282,19 +383,19 @@ export interface RunOptions {
   chatModelId?: string
   chatModelSource?: string
   agentId?: string
-  /** Where the new message hangs; the active leaf when absent. */
+  /** The message that the new one follows; the end of the active branch when absent. */
   parentMessageId?: MessageId
   subAgentStream?: SubAgentStream
   whenBusy?: WhenBusy
 }
 
-/** How a client wants to see sub-agents at work. */
+/** How a client receives the output of sub-agents at work. */
 export type SubAgentStream = 'chunks' | 'text'
 
-/** What happens to a message that arrives while a run is on. */
+/** What happens to a message that arrives while a run is active. */
 export type WhenBusy = 'reject' | 'queue' | 'interrupt'
 
-/** A session as lists show it. */
+/** A session in a list. */
 export interface SessionInfo {
   id: SessionId
   title: string | null
@@ -305,12 +406,12 @@ export interface SessionInfo {
   /** How the newest run ended. */
   lastRun?: RunEnd
   activeLeaf?: MessageId
-  /** How many messages wait behind the run; see `GET /api/chat/{id}/queue`. */
+  /** How many messages are queued behind the run; see `GET /api/chat/{id}/queue`. */
   queued?: number
-  /** The model the chat goes on with, if somebody chose one. */
+  /** The model of the chat, if somebody chose one. */
   chatModelId?: string
   chatModelSource?: string
-  /** Kept at the top of the list by a person. */
+  /** Whether a person pinned it to the top of the list. */
   pinned: boolean
 }
 
@@ -321,11 +422,11 @@ export type RunEnd = 'finished' | 'cancelled' | 'failed' | 'withdrawn'
 
 export interface SessionList {
   sessions: SessionInfo[]
-  /** Hand this back as `cursor` for the next page. */
+  /** Pass this as `cursor` to get the next page. */
   nextCursor?: string
 }
 
-/** The sign-ins that the caller may revoke, the last used first. */
+/** The sign-ins that the caller may revoke, last used first. */
 export interface SignInList {
   signIns: SignInInfo[]
 }
@@ -335,21 +436,21 @@ export interface SignInInfo {
   id: number
   /** The token whose link was opened. */
   token: number
-  /** Whose token that is. */
+  /** The holder of that token. */
   principal: PrincipalId
   workspace: WorkspaceId
   createdAt: Timestamp
   /** To the minute. */
   lastUsedAt: Timestamp
-  /** When it ends if it is not used again. */
+  /** When it expires if it is not used again. */
   expiresAt: Timestamp
-  /** How the browser names itself; empty when it does not. */
+  /** The browser's `User-Agent`; empty when it sent none. */
   userAgent: string
-  /** The one that asks. */
+  /** Whether it is the caller's own. */
   current: boolean
 }
 
-/** Who a token was given to. */
+/** The holder of a token. */
 export type PrincipalId = string
 
 /** The tokens that the caller may revoke, and the owner's own. */
@@ -360,33 +461,22 @@ export interface TokenList {
 /** A token, without its text. */
 export interface TokenInfo {
   id: number
-  /** Whom it was given to. */
+  /** The holder of the token. */
   principal: PrincipalId
   workspace: WorkspaceId
   createdAt: Timestamp
   /** The owner's: it can be rotated, not removed. */
   owner: boolean
-  /** The one that the caller has, or signed in with. */
+  /** Whether the caller uses it or signed in with it. */
   current: boolean
   /** How many browsers are signed in with it. */
   signIns: number
 }
 
-/** What a model is told about a tool. */
+/** The description of a tool that a model reads. */
 export interface ToolSpec {
   name: string
   description: string
   /** JSON schema of the input. */
   input_schema: unknown
-}
-
-/** `input_tokens` holds all of the input: what came from the provider's cache and what was written to it are parts of it, as reasoning is a part of `output_tokens`. */
-export interface Usage {
-  inputTokens: number
-  outputTokens: number
-  totalTokens: number
-  cachedInputTokens: number
-  /** Input that the provider put into its cache, where it asks a price for that. */
-  cacheWriteTokens?: number
-  reasoningTokens: number
 }

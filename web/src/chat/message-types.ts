@@ -1,27 +1,7 @@
 // Messages as this server writes them: the client package's own type with our metadata, and how parts are told apart.
 
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai'
-import type { AgentRef, Usage } from '../api/types.gen'
-
-export interface MessageMetadata {
-  agent?: AgentRef
-  agentName?: string
-  agentId?: string
-  model?: string
-  createdAt?: number
-  status?: 'finished' | 'cancelled' | 'failed'
-  finishReason?: string
-  usage?: Usage
-  cost?: number
-  error?: string
-  errorCode?: string
-  /** On a sub-agent's message. */
-  chatId?: string
-  parentToolCallId?: string
-  parentMessageId?: string
-  /** Calls whose input a person changed before they ran, by call id. */
-  editedCalls?: Record<string, { input: unknown }>
-}
+import type { MessageFacts } from '../api/types.gen'
 
 export interface PlanStep {
   step: string
@@ -44,7 +24,7 @@ export interface Compaction {
   error: string | undefined
 }
 
-export type ChatMessage = UIMessage<MessageMetadata>
+export type ChatMessage = UIMessage<MessageFacts>
 export type Part = ChatMessage['parts'][number]
 export type ToolPart = ToolUIPart | DynamicToolUIPart
 

@@ -172,11 +172,11 @@ mod tests {
         assert!(state("nobody/x").starts_with("cannot be used: "), "{}", state("nobody/x"));
         assert_eq!(state("ollama/qwen3"), "not checked, because discover is off");
         let ollama = catalog.provider("ollama").unwrap();
-        ollama.saw(ServerStatus::NotRunning);
+        ollama.set_status(ServerStatus::NotRunning);
         assert_eq!(state("ollama/qwen3"), "Ollama is not running");
-        ollama.saw(ServerStatus::Running(["llama3:8b".to_owned()].into()));
+        ollama.set_status(ServerStatus::Running(["llama3:8b".to_owned()].into()));
         assert_eq!(state("ollama/qwen3"), "Ollama is running, but does not have this model");
-        ollama.saw(ServerStatus::Running(["llama3:8b".to_owned(), "qwen3:latest".to_owned()].into()));
+        ollama.set_status(ServerStatus::Running(["llama3:8b".to_owned(), "qwen3:latest".to_owned()].into()));
         assert_eq!([state("ollama/qwen3"), state("ollama/llama3:8b")], ["ready", "ready"]);
     }
 }

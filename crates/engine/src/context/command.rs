@@ -1,10 +1,6 @@
 //! Commands: messages that the server carries out itself instead of sending them to the model.
 
-use protocol::{Part, Role, UiMessage};
-use serde_json::{Value, json};
-
-/// The metadata field of the message that answers a command.
-pub(crate) const COMMAND: &str = "command";
+use protocol::{CommandName, MessageCommand, Part, Role, UiMessage};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
@@ -25,21 +21,17 @@ const COMMANDS: [(&str, Kind); 3] =
     [("/compact", Kind::Compact), ("/summary-history", Kind::Compact), ("/summary-title", Kind::Title)];
 
 impl Command {
-    /// The command as metadata of the message that answers it.
-    pub(crate) fn fact(&self) -> Value {
-        let mut fact = json!({ "name": self.kind.name() });
-        if !self.wish.is_empty() {
-            fact["wish"] = json!(self.wish);
-        }
-        fact
+    /// The command as a fact of the message that answers it.
+    pub(crate) fn fact(&self) -> MessageCommand {
+        MessageCommand { name: self.kind.name(), wish: self.wish.clone() }
     }
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
+    fn name(self) -> CommandName {
         match self {
-            Self::Compact => "compact",
-            Self::Title => "title",
+            Self::Compact => CommandName::Compact,
+            Self::Title => CommandName::Title,
         }
     }
 }
@@ -68,6 +60,8 @@ pub(crate) fn first_word(text: &str) -> Option<(&'static str, Kind)> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn command(text: &str) -> Option<Command> {

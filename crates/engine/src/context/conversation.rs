@@ -12,14 +12,12 @@ use serde_json::Value;
 
 use super::{
     command,
-    compaction::{Compaction, is_summary},
+    compaction::{self, Compaction, is_summary},
     history, transcript,
 };
 
 /// The kept part that holds the plan the person sees.
 const PLAN: &str = "plan";
-/// Where a message says how much of the window the last call of its run took.
-pub(crate) const CONTEXT_TOKENS: &str = "contextTokens";
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Conversation {
@@ -133,13 +131,12 @@ impl Conversation {
     }
 
     fn push_answer(&mut self, message: &UiMessage) {
-        let fact = |name: &str| message.metadata.as_ref().and_then(|metadata| metadata.get(name));
-        let marks = history::Marks::of(message);
-        let is_for_model = fact(command::COMMAND).is_none();
+        let facts = message.facts();
+        let is_for_model = facts.command.is_none();
         for (step, parts) in (0_u32..).zip(message.parts.split(|part| matches!(part, Part::StepStart))) {
             if is_for_model {
                 let mut said = Vec::new();
-                history::add_step(&mut said, parts, marks);
+                history::add_step(&mut said, parts, &facts);
                 if matches!(said.first(), Some(ModelMessage::Assistant { .. })) {
                     self.mark(&message.id, step, false);
                 }
@@ -157,7 +154,7 @@ impl Conversation {
             }
         }
         if is_for_model {
-            self.measure(fact(CONTEXT_TOKENS).and_then(Value::as_u64));
+            self.measure(facts.context_tokens);
         }
     }
 
@@ -220,7 +217,7 @@ impl Conversation {
             self.marks.iter().rposition(|mark| mark.message == cut.message_id && mark.step == cut.step)
         });
         if let Some(place) = found.filter(|place| self.marks[*place].at > 0) {
-            self.begin_at(place, compaction.text());
+            self.begin_at(place, compaction::text(compaction));
         }
         if let Some(plan) = &compaction.plan {
             self.plan = Some(Arc::new(plan.clone()));

@@ -4,25 +4,18 @@
 
 use models::{AssistantContent, ModelMessage, UserContent};
 use protocol::{
-    Part, PlantedMessage, PlantedPart, Role, ToolCall, ToolPart, ToolState, TurnFacts, UiMessage,
-    project::chat::EDITED_CALLS,
+    MessageFacts, Part, PlantedMessage, PlantedPart, Role, ToolCall, ToolPart, ToolState, TurnFacts,
+    UiMessage, event::STEERING,
 };
 use serde_json::{Value, json};
 
 use crate::attachments::{self, Sent};
 
-/// The metadata field of a message that lists which of its calls are copies of sub-agents' approvals.
-pub(crate) const RAISED_CALLS: &str = "raisedCalls";
-
-/// The `data-<name>` part that holds what a person said to an agent at work.
-pub(crate) const STEERING: &str = "steering";
-/// Who said it, when it is the report of agents in the background.
-pub(crate) const BACKGROUND: &str = "background";
-
 /// Appends what the message of an agent means to a model, step by step.
 pub(crate) fn add(out: &mut Vec<ModelMessage>, message: &UiMessage) {
+    let facts = message.facts();
     for step in message.parts.split(|part| matches!(part, Part::StepStart)) {
-        add_step(out, step, Marks::of(message));
+        add_step(out, step, &facts);
     }
 }
 
@@ -79,25 +72,8 @@ pub(crate) fn user(message: &UiMessage, facts: Option<&TurnFacts>) -> Option<Mod
     Some(ModelMessage::User { content })
 }
 
-/// What a message says about its calls beside the parts.
-#[derive(Clone, Copy)]
-pub(crate) struct Marks<'a> {
-    /// Those that are copies of sub-agents' questions.
-    raised: Option<&'a Value>,
-    /// Those whose input a person changed.
-    edited: Option<&'a Value>,
-}
-
-impl<'a> Marks<'a> {
-    pub(crate) fn of(message: &'a UiMessage) -> Self {
-        let fact = |name| message.metadata.as_ref().and_then(|metadata| metadata.get(name));
-        Self { raised: fact(RAISED_CALLS), edited: fact(EDITED_CALLS) }
-    }
-}
-
-/// What stands between two `step-start` parts.
-pub(crate) fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], marks: Marks<'_>) {
-    let Marks { raised, edited } = marks;
+/// What stands between two `step-start` parts of a message with these facts.
+pub(crate) fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], facts: &MessageFacts) {
     let mut content = Vec::new();
     let mut results = Vec::new();
     let mut steered = Vec::new();
@@ -108,7 +84,7 @@ pub(crate) fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], marks: Marks
                 content.push(AssistantContent::Reasoning { text: text.clone(), provider: provider.clone() });
             }
             // The question of a sub-agent: none of this model's business.
-            Part::Tool(tool) if raised.is_some_and(|raised| raised.get(tool.call.as_str()).is_some()) => {}
+            Part::Tool(tool) if facts.raised_calls.contains_key(&tool.call) => {}
             Part::Data { name, data, .. } if name == STEERING => {
                 steered.extend(data.get("text").and_then(Value::as_str).map(str::to_owned));
             }
@@ -116,8 +92,8 @@ pub(crate) fn add_step(out: &mut Vec<ModelMessage>, parts: &[Part], marks: Marks
                 let provider = tool.provider.clone();
                 content.push(AssistantContent::ToolCall { call: call(tool), provider });
                 let (mut text, is_error) = result(&tool.state);
-                let ran = edited.and_then(|edited| edited.get(tool.call.as_str())?.get("input"));
-                if let Some(ran) = ran {
+                if let Some(edited) = facts.edited_calls.get(&tool.call) {
+                    let ran = &edited.input;
                     text.insert_str(0, &format!("The person changed the input before this ran, to: {ran}\n"));
                 }
                 results.push(ModelMessage::Tool {

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use protocol::{
-    MessageId, Part, Role, Seq, SessionId, ToolCallId, UiMessage, WorkspaceId, project::nested::expand,
+    MessageId, Part, Role, Seq, SessionId, ToolCallId, UiMessage, WorkspaceId,
+    project::nested::{NestedMessage, expand},
 };
 use store::{FrameRecord, FrameStatus, MessageRecord, SessionKey, StoreError, SubAgentChat};
 
@@ -110,9 +111,9 @@ fn with_sub_agents(body: &str, frames: &[FrameRecord]) -> Result<String, EngineE
     let mut wrong = None;
     expand(&mut message, &mut |parent, call| {
         let frame = below.get(&(parent, call))?;
-        let works = matches!(frame.status, FrameStatus::Running | FrameStatus::Parked);
+        let at_work = matches!(frame.status, FrameStatus::Running | FrameStatus::Parked);
         match serde_json::from_str(frame.body.as_deref()?) {
-            Ok(message) => Some((message, works)),
+            Ok(message) => Some(NestedMessage { message, at_work }),
             Err(error) => {
                 wrong = Some(error);
                 None

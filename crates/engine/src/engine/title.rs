@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use protocol::{
     Chunk, FinishReason, SessionId, WorkspaceId,
-    wire::chat::{DataChunk, DataKind, write_unnumbered},
+    wire::chat::{DataChunk, DataKind, write_unnumbered_sse_event},
 };
 use serde_json::json;
 
@@ -62,7 +62,7 @@ fn sse_events(message: &str, session: &SessionId, title: Result<String, EngineEr
     }
     let mut out = Vec::new();
     for chunk in &chunks {
-        if let Err(error) = write_unnumbered(&mut out, chunk) {
+        if let Err(error) = write_unnumbered_sse_event(&mut out, chunk) {
             tracing::error!(%error, "a chunk could not be written");
         }
     }

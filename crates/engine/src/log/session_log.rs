@@ -21,7 +21,7 @@ use protocol::{
     Clock, MessageId, Seq, SessionEvent, UiMessage,
     event::LogEntry,
     project::chat::{Reading, chunk_of, ends_stream},
-    wire::chat::{Profile, write_frame},
+    wire::chat::{Profile, write_sse_event},
 };
 use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
 use tokio::sync::watch;
@@ -276,9 +276,9 @@ impl SessionLog {
     pub(crate) fn write(&self, out: &mut Vec<u8>, seq: Seq, event: &SessionEvent) {
         if let Some(chunk) = chunk_of(event)
             && chunk.is_in(self.profile)
-            && let Err(error) = write_frame(out, seq, &chunk)
+            && let Err(error) = write_sse_event(out, seq, &chunk)
         {
-            tracing::error!(%error, "an event could not be written as a frame");
+            tracing::error!(%error, "an event could not be written as an SSE event");
         }
     }
 

@@ -1,7 +1,8 @@
 //! Ends a run that is not in memory: one that waits for an answer, or that a crash or a failing store left behind.
 
 use protocol::{
-    ErrorCode, FinishReason, FoldError, FrameEnd, IdSource, MessageId, RunEnd, SessionEvent, UiMessage,
+    ErrorCode, FinishReason, FoldError, FrameEnd, IdSource, MessageFacts, MessageId, RunEnd, SessionEvent,
+    UiMessage,
 };
 use store::{RecoveryAttempt, RecoveryStage, RunRecord, SessionRecord, StoreError};
 
@@ -115,7 +116,7 @@ pub(super) async fn fail_to_start(
     let FailedStart { mut events, answers, options, reason } = failed;
     let (run, message): (_, MessageId) = (services.ids.run(), services.ids.message());
     let mut frame = Frame::new(message.clone());
-    frame.open(serde_json::Map::new(), None).map_err(corrupt)?;
+    frame.open(MessageFacts::default(), None).map_err(corrupt)?;
     frame.fail(ErrorCode::Internal, reason).map_err(corrupt)?;
     let options = Box::new(options);
     events.push(SessionEvent::RunStarted { run: run.clone(), answers, message: message.clone(), options });

@@ -2,10 +2,9 @@
 //! keeps what it had when it last parked, and says the reason.
 
 use protocol::{
-    ErrorCode, FrameEnd, MessageId, Part, Role, RunEnd, SessionEvent, ToolState, UiMessage,
-    interaction::InteractionStatus,
+    ErrorCode, FrameEnd, MessageFacts, MessageId, MessageStatus, Part, Role, RunEnd, SessionEvent, ToolState,
+    UiMessage, interaction::InteractionStatus,
 };
-use serde_json::{Map, Value, json};
 use store::{FrameStatus, RunRecord, SessionKey, Store, StoreError};
 
 use super::end::{CRASHED, EndOfRun};
@@ -33,13 +32,17 @@ pub(super) async fn end_from_tables(
     for frame in store.frames_of_runs(key, vec![run.message.clone()]).await? {
         if matches!(frame.status, FrameStatus::Running | FrameStatus::Parked) {
             let body = frame.body.as_deref().and_then(|body| serde_json::from_str(body).ok());
-            let metadata = facts("cancelled", None);
+            let metadata = MessageFacts::of_status(MessageStatus::Cancelled);
             messages.push(closed(body, &frame.message, &metadata));
             events.extend(closing(frame.message, metadata, FrameEnd::Cancelled));
         }
     }
     let paused = store.message(key, &run.message).await?.and_then(|paused| paused.message().ok());
-    let metadata = facts("failed", Some(text));
+    let metadata = MessageFacts {
+        error_code: Some(ErrorCode::Internal),
+        error: Some(text.to_owned()),
+        ..MessageFacts::of_status(MessageStatus::Failed)
+    };
     messages.push(closed(paused, &run.message, &metadata));
     let end = FrameEnd::Failed { message: text.to_owned() };
     events.extend(closing(run.message.clone(), metadata, end));
@@ -48,34 +51,22 @@ pub(super) async fn end_from_tables(
     Ok(EndOfRun { events, messages })
 }
 
-fn closing(message: MessageId, metadata: Map<String, Value>, end: FrameEnd) -> [SessionEvent; 2] {
+fn closing(message: MessageId, facts: MessageFacts, end: FrameEnd) -> [SessionEvent; 2] {
     [
-        SessionEvent::MetadataAdded { message: message.clone(), metadata },
-        SessionEvent::FrameClosed { message, end, metadata: Map::new() },
+        SessionEvent::MetadataAdded { message: message.clone(), metadata: Box::new(facts) },
+        SessionEvent::FrameClosed { message, end, metadata: Box::default() },
     ]
 }
 
-fn facts(status: &str, error: Option<&str>) -> Map<String, Value> {
-    let mut facts = Map::from_iter([("status".to_owned(), json!(status))]);
-    if let Some(error) = error {
-        facts.insert("error".to_owned(), json!(error));
-        facts.insert("errorCode".to_owned(), json!(ErrorCode::Internal));
-    }
-    facts
-}
-
 /// The message as it was when it last parked, with a result for every call.
-fn closed(paused: Option<UiMessage>, id: &MessageId, facts: &Map<String, Value>) -> UiMessage {
+fn closed(paused: Option<UiMessage>, id: &MessageId, facts: &MessageFacts) -> UiMessage {
     let mut message = paused.unwrap_or_else(|| UiMessage {
         id: id.clone(),
         role: Role::Assistant,
         metadata: None,
         parts: Vec::new(),
     });
-    match &mut message.metadata {
-        Some(Value::Object(into)) => protocol::json::merge(into, facts),
-        other => *other = Some(Value::Object(facts.clone())),
-    }
+    facts.merge_into(&mut message.metadata);
     for part in &mut message.parts {
         if let Part::Tool(tool) = part
             && !tool.state.is_settled()

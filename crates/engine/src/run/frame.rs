@@ -5,6 +5,7 @@
 //! is what the events say: a frame is restored by applying the log.
 
 mod compaction;
+mod control;
 mod decide;
 mod questions;
 
@@ -13,13 +14,11 @@ use std::collections::{HashMap, HashSet};
 use models::FellBack;
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, Artifact, Cost, ErrorCode, FoldError, FrameEnd, FrameParent, IdSource, MessageFold,
-    MessageId, Part, ProviderMetadata, RunId, SegmentKind, SessionEvent, Source, ToolCall, ToolCallId,
-    ToolOutcome, ToolState, UiMessage, Usage,
+    ApprovalId, Artifact, Cost, ErrorCode, Fallback, FoldError, FrameEnd, FrameParent, IdSource,
+    MessageFacts, MessageFold, MessageId, MessageStatus, Part, ProviderMetadata, RunId, SegmentKind,
+    SessionEvent, SessionId, Source, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
 };
-use serde_json::{Map, Value, json};
-
-use crate::context::conversation::CONTEXT_TOKENS;
+use serde_json::{Value, json};
 
 /// What a model call was, for the ledger.
 #[derive(Default)]
@@ -55,8 +54,12 @@ pub(crate) struct Frame {
     end: Option<FrameEnd>,
     /// Calls that a restart cut off.
     cut_off: HashSet<ToolCallId>,
-    /// What a failure adds to the metadata.
-    failure: Map<String, Value>,
+    /// Calls whose result will be that of a background agent.
+    reports: HashMap<ToolCallId, SessionId>,
+    /// All facts of the message so far.
+    facts: Box<MessageFacts>,
+    /// The code of a failure, until the message is closed.
+    failure: Option<ErrorCode>,
     out: Vec<SessionEvent>,
 }
 
@@ -76,7 +79,9 @@ impl Frame {
             context: None,
             end: None,
             cut_off: HashSet::new(),
-            failure: Map::new(),
+            reports: HashMap::new(),
+            facts: Box::default(),
+            failure: None,
             out: Vec::new(),
         }
     }
@@ -138,16 +143,16 @@ impl Frame {
 
     pub(crate) fn open(
         &mut self,
-        metadata: Map<String, Value>,
+        facts: MessageFacts,
         parent: Option<Box<FrameParent>>,
     ) -> Result<(), FoldError> {
-        let message = self.id();
+        let (message, metadata) = (self.id(), Box::new(facts));
         self.put(SessionEvent::FrameOpened { message, metadata, parent })
     }
 
-    /// What the message's metadata says.
-    pub(crate) fn fact(&self, name: &str) -> Option<&Value> {
-        self.message().metadata.as_ref().and_then(|metadata| metadata.get(name))
+    /// All facts of the message so far.
+    pub(crate) fn facts(&self) -> &MessageFacts {
+        &self.facts
     }
 
     /// Text or reasoning; an empty delta opens nothing.
@@ -252,23 +257,18 @@ impl Frame {
         self.put(SessionEvent::ModelCalled { message, run, agent, model, usage, cost, duration_ms, failed })
     }
 
-    /// A fact about the message that a program can read.
-    pub(crate) fn note(&mut self, name: &str, value: Value) -> Result<(), FoldError> {
-        let (message, metadata) = (self.id(), Map::from_iter([(name.to_owned(), value)]));
+    /// Adds facts about the message.
+    pub(crate) fn note(&mut self, facts: MessageFacts) -> Result<(), FoldError> {
+        let (message, metadata) = (self.id(), Box::new(facts));
         self.put(SessionEvent::MetadataAdded { message, metadata })
     }
 
     /// Another model answers than the one the message began with; the message says so.
     pub(crate) fn note_fallback(&mut self, note: &FellBack) -> Result<(), FoldError> {
-        let FellBack { from, to, why } = note;
-        let before = self.message().metadata.as_ref().and_then(|metadata| metadata.get("fallbacks"));
-        let mut fallbacks = before.and_then(Value::as_array).cloned().unwrap_or_default();
-        fallbacks.push(json!({ "from": from, "to": to, "reason": why }));
-        let mut metadata = Map::new();
-        metadata.insert("model".to_owned(), json!(to));
-        metadata.insert("fallbacks".to_owned(), fallbacks.into());
-        let message = self.id();
-        self.put(SessionEvent::MetadataAdded { message, metadata })
+        let FellBack { from, to, why } = note.clone();
+        let mut fallbacks = self.facts.fallbacks.clone().unwrap_or_default();
+        fallbacks.push(Fallback { from, to: to.clone(), reason: why });
+        self.note(MessageFacts { model: Some(to), fallbacks: Some(fallbacks), ..MessageFacts::default() })
     }
 
     /// A snapshot of a running call; dropped once the call is settled.
@@ -314,6 +314,10 @@ impl Frame {
             disarm(output);
         }
         let message = self.id();
+        if let Some(agent) = self.reports.remove(call) {
+            let (message, agents) = (message.clone(), vec![agent]);
+            self.put(SessionEvent::BackgroundReported { message, agents, note: None })?;
+        }
         self.put(SessionEvent::ToolSettled { message, call: call.clone(), outcome })
     }
 
@@ -348,9 +352,7 @@ impl Frame {
     /// Ends the message with a failure; the code is for programs, the message for people.
     pub(crate) fn fail(&mut self, code: ErrorCode, message: String) -> Result<(), FoldError> {
         if !self.is_closed() {
-            let mut metadata = Map::new();
-            metadata.insert("errorCode".to_owned(), json!(code));
-            self.failure = metadata;
+            self.failure = Some(code);
         }
         self.close(FrameEnd::Failed { message })
     }
@@ -370,34 +372,27 @@ impl Frame {
         self.finish_step()?;
         self.stop_compaction()?;
         let message = self.id();
-        let (status, reason) = match &end {
-            FrameEnd::Finished { reason } => ("finished", Some(*reason)),
-            FrameEnd::Cancelled => ("cancelled", None),
-            FrameEnd::Failed { .. } => ("failed", None),
+        let (status, reason, error) = match &end {
+            FrameEnd::Finished { reason } => (MessageStatus::Finished, Some(*reason), None),
+            FrameEnd::Cancelled => (MessageStatus::Cancelled, None, None),
+            FrameEnd::Failed { message } => (MessageStatus::Failed, None, Some(message.clone())),
         };
-        let mut metadata = std::mem::take(&mut self.failure);
-        metadata.insert("status".to_owned(), json!(status));
-        if let Some(reason) = reason {
-            metadata.insert("finishReason".to_owned(), json!(reason));
-        }
-        if let FrameEnd::Failed { message } = &end {
-            metadata.insert("error".to_owned(), json!(message));
-        }
-        if !self.usage.is_empty() {
-            metadata.insert("usage".to_owned(), json!(self.usage));
-        }
-        if let Some(cost) = self.cost {
-            metadata.insert("cost".to_owned(), json!(cost.usd()));
-        }
-        if let Some(tokens) = self.context {
-            metadata.insert(CONTEXT_TOKENS.to_owned(), json!(tokens));
-        }
+        let metadata = Box::new(MessageFacts {
+            error_code: self.failure.take(),
+            status: Some(status),
+            finish_reason: reason,
+            error,
+            usage: (!self.usage.is_empty()).then_some(self.usage),
+            cost: self.cost.map(Cost::usd),
+            context_tokens: self.context,
+            ..MessageFacts::default()
+        });
         if reason.is_some() {
             self.put(SessionEvent::FrameClosed { message, end, metadata })
         } else {
             // `abort` and `error` cannot carry metadata.
             self.put(SessionEvent::MetadataAdded { message: message.clone(), metadata })?;
-            self.put(SessionEvent::FrameClosed { message, end, metadata: Map::new() })
+            self.put(SessionEvent::FrameClosed { message, end, metadata: Box::default() })
         }
     }
 
@@ -486,6 +481,9 @@ impl Frame {
         }
         self.note_context(event);
         self.fold.event(event)?;
+        if event.facts().is_some() {
+            *self.facts = self.message().facts();
+        }
         match event {
             SessionEvent::StepStarted { .. } => {
                 self.step_open = true;

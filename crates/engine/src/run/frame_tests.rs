@@ -33,7 +33,7 @@ struct Written {
 impl Written {
     fn new() -> Self {
         let mut frame = Frame::new(MessageId::new("m"));
-        frame.open(Map::new(), None).unwrap();
+        frame.open(MessageFacts::default(), None).unwrap();
         Self { frame, ids: Counting::default() }
     }
 
@@ -294,4 +294,36 @@ fn a_call_that_a_restart_cut_off_is_known_by_the_log_and_not_by_its_words() {
     let mut written = Written::new().begin("c");
     written.frame.reject(&ToolCallId::new("c"), "t", json!({}), CUT_OFF.to_owned()).unwrap();
     assert!(written.frame.cut_off().is_empty());
+}
+
+#[test]
+fn the_result_of_a_background_agent_is_reported_with_its_call_and_without_a_chunk() {
+    let mut written = Written::new().begin("c").request("c").model_done();
+    let agent = SessionId::new("sub_1");
+    written.frame.will_report(ToolCallId::new("c"), agent.clone());
+    let mut written = written.done("c").done("c");
+    let events = written.frame.take();
+    let [.., report, settled] = events.as_slice() else { panic!("{events:?}") };
+    assert!(report.reported().unwrap().includes(&agent));
+    assert_eq!(chunk_of(report), None);
+    assert!(matches!(settled, SessionEvent::ToolSettled { .. }));
+}
+
+#[test]
+fn facts_of_the_message_are_those_of_all_its_events() {
+    let mut frame = Frame::new(MessageId::new("m"));
+    let facts =
+        MessageFacts { model: Some("a/b".to_owned()), ..MessageFacts::of_status(MessageStatus::Queued) };
+    frame.open(facts, None).unwrap();
+    frame.start_delegation().unwrap();
+    assert_eq!(
+        (frame.facts().status, frame.facts().model.as_deref()),
+        (Some(MessageStatus::Running), Some("a/b"))
+    );
+    frame.fail(ErrorCode::Internal, "boom".to_owned()).unwrap();
+    assert_eq!(
+        (frame.facts().status, frame.facts().error_code),
+        (Some(MessageStatus::Failed), Some(ErrorCode::Internal))
+    );
+    assert_eq!(*frame.facts(), frame.message().facts());
 }

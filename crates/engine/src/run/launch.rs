@@ -5,10 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use models::{ChoiceError, Model};
 use protocol::{
-    AgentKind, RunOptions, Seq, SessionEvent,
+    AgentKind, MessageFacts, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
 };
-use serde_json::{Map, Value, json};
 use store::{RecoveryStage, RunRecord, RunStatus, SessionRecord};
 use tokio::sync::mpsc;
 
@@ -34,7 +33,7 @@ use super::{
 use crate::{
     EngineError,
     agents::{AgentDefinition, tool_set::ToolScope},
-    context::{cache::History, command::COMMAND, preface, prompt},
+    context::{cache::History, command::Command, preface, prompt},
     log::writer::LogWriter,
     model_choice::{UnavailableModel, choose_model},
     services::Services,
@@ -91,11 +90,9 @@ impl Runner for AgentRunner {
             options,
         };
         let mut frame = Frame::new(run.message.clone());
-        let mut metadata = self.start_metadata(&setup);
-        if let Some(command) = &command {
-            metadata.insert(COMMAND.to_owned(), command.fact());
-        }
-        frame.open(metadata, None).map_err(corrupt)?;
+        let mut facts = self.start_facts(&setup);
+        facts.command = command.as_ref().map(Command::fact);
+        frame.open(facts, None).map_err(corrupt)?;
         let may_need_title = end.is_young && command.is_none();
         events.push(SessionEvent::RunStarted {
             run: run.id.clone(),
@@ -265,15 +262,15 @@ impl AgentRunner {
         }
     }
 
-    fn start_metadata(&self, setup: &AgentSetup) -> Map<String, Value> {
+    fn start_facts(&self, setup: &AgentSetup) -> MessageFacts {
         let agent = &setup.definition;
-        let reference = protocol::AgentRef::main(&agent.name, &agent.display_name);
-        let mut metadata = Map::new();
-        metadata.insert("agent".to_owned(), json!(reference));
-        metadata.insert("agentName".to_owned(), json!(agent.name));
-        metadata.insert("model".to_owned(), json!(setup.model.name()));
-        metadata.insert("createdAt".to_owned(), json!(self.services.clock.now()));
-        metadata
+        MessageFacts {
+            agent: Some(protocol::AgentRef::main(&agent.name, &agent.display_name)),
+            agent_name: Some(agent.name.clone()),
+            model: Some(setup.model.name().to_owned()),
+            created_at: Some(self.services.clock.now()),
+            ..MessageFacts::default()
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of a run, put together in one place")]

@@ -9,7 +9,6 @@ use protocol::{
     FoldError, FrameEnd, FrameParent, Grant, LogEntry, MessageId, SessionEvent, ToolCall, ToolCallId,
     ToolOutcome, ToolState, UiMessage,
 };
-use serde_json::Value;
 use store::{RunRecord, SessionKey, Store, StoreError};
 use tools::{Effect, Executor, Registry};
 
@@ -19,10 +18,7 @@ use super::{
     frame::Frame,
     tool_calls::approval::must_ask,
 };
-use crate::{
-    context::history::{BACKGROUND, STEERING},
-    session::{grants::Grants, request::ClientOutput, runner::AnsweredApproval},
-};
+use crate::session::{grants::Grants, request::ClientOutput, runner::AnsweredApproval};
 
 const READ_BYTES: usize = 1 << 20;
 
@@ -189,26 +185,13 @@ impl Frames {
         } else {
             self.unshown.sub_agent_event(message, event);
         }
-        match event {
-            // The caller has the result.
-            SessionEvent::ToolSettled { message, call, outcome } => {
-                self.settled(message, call);
-                if let ToolOutcome::Done { output } = outcome
-                    && output.get("status").is_some_and(|status| status == "ended" || status == "aborted")
-                    && let Some(agent) = output.get("agentId").and_then(Value::as_str)
-                {
-                    self.below.retain(|_, restored| {
-                        restored.parent.chat.as_str() != agent || !is_ended_of(restored, message)
-                    });
-                }
-            }
-            // The caller has the reports of its background agents.
-            SessionEvent::DataPushed { message, name, data, .. }
-                if name == STEERING && data.get("from").is_some_and(|from| from == BACKGROUND) =>
-            {
-                self.below.retain(|_, restored| !is_ended_of(restored, message));
-            }
-            _ => {}
+        if let SessionEvent::ToolSettled { call, .. } = event {
+            self.settled(message, call);
+        }
+        if let Some(reported) = event.reported() {
+            self.below.retain(|_, restored| {
+                !is_ended_of(restored, message) || !reported.includes(&restored.parent.chat)
+            });
         }
         Ok(())
     }

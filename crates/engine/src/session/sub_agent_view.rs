@@ -14,7 +14,7 @@ use protocol::{
         chat::{Reading, chunk_of},
         nested::Nested,
     },
-    wire::chat::{DataChunk, DataKind, Profile, write_frame, write_unnumbered},
+    wire::chat::{DataChunk, DataKind, Profile, write_sse_event, write_unnumbered_sse_event},
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -119,7 +119,7 @@ impl SubAgentView {
                 let Some(whole) = self.nested.settle(message, call, outcome) else { return false };
                 let preliminary = self.nested.is_detached(call);
                 self.due.remove(call);
-                put(out, |out| write_frame(out, seq, &snapshot(call, &whole, preliminary)));
+                put(out, |out| write_sse_event(out, seq, &snapshot(call, &whole, preliminary)));
                 true
             }
             SessionEvent::RunParked { .. } | SessionEvent::FrameClosed { .. } => {
@@ -159,7 +159,7 @@ impl SubAgentView {
 
     fn send_ended(&mut self, out: &mut Vec<u8>) {
         for (call, whole) in self.ended.drain(..) {
-            put(out, |out| write_unnumbered(out, &snapshot(&call, &whole, false)));
+            put(out, |out| write_unnumbered_sse_event(out, &snapshot(&call, &whole, false)));
         }
     }
 
@@ -199,7 +199,7 @@ impl SubAgentView {
             return;
         };
         let before = out.len();
-        put(out, |out| write_unnumbered(out, &snapshot(call, &message, true)));
+        put(out, |out| write_unnumbered_sse_event(out, &snapshot(call, &message, true)));
         self.sent.insert(call.clone(), Sent { at: Instant::now(), bytes: out.len() - before });
     }
 
@@ -244,8 +244,9 @@ impl SubAgentView {
         }
         if let SessionEvent::FrameOpened { metadata, .. } = event {
             let mut data = json!({ "toolCallId": call, "messageId": message, "seq": seq });
+            let about = metadata.to_map();
             for name in ["agent", "agentName", "agentId", "parentMessageId"] {
-                if let Some(value) = metadata.get(name) {
+                if let Some(value) = about.get(name) {
                     data[name] = value.clone();
                 }
             }
@@ -317,11 +318,11 @@ fn transient(out: &mut Vec<u8>, name: &'static str, data: Value) {
         data: std::borrow::Cow::Owned(data),
         transient: true,
     });
-    put(out, |out| write_unnumbered(out, &chunk));
+    put(out, |out| write_unnumbered_sse_event(out, &chunk));
 }
 
 fn put(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>) {
     if let Err(error) = write(out) {
-        tracing::error!(%error, "an event could not be written as a frame");
+        tracing::error!(%error, "an event could not be written as an SSE event");
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::Path, sync::Arc};
 
 use protocol::{
     ArtifactId, Clock, IdSource, LogEntry, MessageId, SessionId, WorkspaceId,
-    transcript::{Agent, Line, SessionFile, Transcript, rename, to_log},
+    transcript::{Agent, Line, SessionFile, TimedEvent, Transcript, rename, to_log},
 };
 use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
 
@@ -39,7 +39,7 @@ pub async fn import(place: &Import<'_>, source: &Path) -> Result<Summary, Transc
     is_free(place, &transcript).await?;
     let files = store_files(place, source, folder, bounds, &transcript, &renamed).await?;
     let mut rows = Vec::with_capacity(log.events.len());
-    for (seq, (at, event)) in (1..).zip(log.events) {
+    for (seq, TimedEvent { at, event }) in (1..).zip(log.events) {
         rows.push(match DeltaRow::start(seq, at, &event) {
             Some(row) => Row::Deltas(row),
             None => Row::Event(LogEntry { seq, at, event }),

@@ -8,8 +8,7 @@ use serde_json::Value;
 use super::{Approval, Part, TextState, ToolPart, ToolState};
 use crate::{id::ToolCallId, json, provider::ProviderMetadata};
 
-/// A part as it stands in JSON: one flat record whose `type` and `state` say which fields count. Fields of newer
-/// clients are ignored.
+/// A part in JSON: one flat record whose `type` and `state` determine which fields apply. Unknown fields are ignored.
 #[derive(Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct FlatPart<'a> {

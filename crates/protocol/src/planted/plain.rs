@@ -1,6 +1,6 @@
-//! Messages as clients nearly always write them, read by hand: `id`, `role` and `parts` without blanks between them, and
-//! of the parts what text and files have. Whatever looks different is left to serde, which also says what is wrong with
-//! it: this decides nothing, it only saves time where ten thousands of messages come at once.
+//! A fast reader for messages as clients nearly always write them: `id`, `role` and `parts` without blanks between them,
+//! with text and file parts. Messages in any other form are left to serde, which also reports errors. This only saves
+//! time for histories of tens of thousands of messages.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use memchr::memchr2;
 use super::{FlatPart, PlantedMessage, Text};
 use crate::message::Role;
 
-/// The message at the beginning of the text and where it ends, if it is a plain one. `parts` is room for its parts.
+/// Reads the message at the start of the text, if it is a plain one, and returns it with its end. `parts` is a buffer.
 pub(super) fn message<'a>(
     text: &'a str,
     mut parts: Vec<FlatPart<'a>>,
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         (self.next()? == byte).then_some(())
     }
 
-    /// `true` behind a comma, `false` behind the end.
+    /// Reads a comma (`true`) or the end of the list (`false`).
     fn goes_on(&mut self, end: u8) -> Option<bool> {
         match self.next()? {
             b',' => Some(true),
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         self.eat(b'"')?;
         let start = self.at;
         let bytes = self.text.as_bytes();
-        // Ids end before it pays to look at many bytes at a time.
+        // Ids are too short for a vectorised search.
         for (place, byte) in (start..).zip(bytes.get(start..)?.iter().take(SHORT)) {
             match byte {
                 b'"' => {
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         if escaped {
             return serde_json::from_str(self.text.get(start - 1..self.at)?).ok().map(Cow::Owned);
         }
-        // Without a way out of the loop it is done many bytes at a time.
+        // A loop without an early exit is vectorised.
         let control = text.bytes().fold(false, |control, byte| control | (byte < b' '));
         (!control).then_some(Cow::Borrowed(text))
     }

@@ -1,5 +1,4 @@
-//! Reading what a client brought along, once, before it is taken over. A long history comes in pieces, which are also how
-//! it is kept; two threads read them.
+//! Reads planted messages once, before they are stored. A long history is read and stored in pieces; two threads read it.
 
 use std::{
     borrow::Cow,
@@ -16,18 +15,18 @@ use crate::{
     message::Role,
 };
 
-/// About how long a piece is, in bytes: short enough that whoever copies one does so within the processor's cache.
+/// Approximate size of a piece in bytes: short enough to be copied within the processor's cache.
 const PIECE: usize = 64 << 10;
-/// So many pieces are worth another thread.
+/// From this many pieces on, a second thread helps.
 const LONG: usize = 8;
-/// About the fewest bytes of a message.
+/// Approximate smallest size of a message in bytes.
 const MESSAGE: usize = 128;
 
-/// JSON messages of which nothing is known yet: pieces, in each commas between the messages.
+/// JSON messages that were not read yet, in pieces with commas between the messages.
 #[derive(Clone, Debug, Default)]
 pub struct Unread(Vec<Bytes>);
 
-/// What was read of some pieces.
+/// The result of reading some pieces.
 struct Read<'a, T> {
     planted: Vec<Planted>,
     ids: Ids<'a>,
@@ -37,7 +36,7 @@ struct Read<'a, T> {
 type Ids<'a> = HashSet<Cow<'a, str>>;
 
 impl Unread {
-    /// Messages that follow each other in `body`, as parts of its text.
+    /// Collects consecutive messages of `body`, given as slices of its text.
     pub fn of<'a>(body: &Bytes, messages: impl IntoIterator<Item = &'a str>) -> Self {
         let base = body.as_ptr() as usize;
         let mut pieces = Vec::new();
@@ -58,13 +57,13 @@ impl Unread {
         Self(pieces)
     }
 
-    /// Whether reading it takes longer than others on the same thread should wait.
+    /// Whether reading takes so long that it should not block an async thread.
     pub fn is_long(&self) -> bool {
         self.0.len() >= LONG
     }
 
-    /// Hands over each message but those of role `system`. A long history is read in two parts at the same time; what is
-    /// made of each comes back in order. The error is a sentence for the client.
+    /// Calls back with each message except those of role `system`. A long history is read in two halves in parallel, and the
+    /// results are returned in order. The error is a sentence for the client.
     pub fn read<T: Default + Send>(
         self,
         each: impl Fn(&mut T, &PlantedMessage<'_>) + Sync,
@@ -96,7 +95,7 @@ impl Unread {
     }
 }
 
-/// Reads pieces one after the other; those with nothing in them are left out.
+/// Reads pieces one after the other and leaves out empty ones.
 fn read<'a, T: Default>(
     pieces: &'a [Bytes],
     each: &impl Fn(&mut T, &PlantedMessage<'_>),
@@ -120,7 +119,7 @@ pub(super) fn piece(text: Bytes, each: &mut impl FnMut(&PlantedMessage<'_>)) -> 
     Ok(Planted { text, ..planted })
 }
 
-/// Reads the messages of one piece; the text is still missing in what it gives.
+/// Reads the messages of one piece. The result does not have its text yet.
 fn messages<'a>(
     text: &'a [u8],
     ids: &mut Ids<'a>,

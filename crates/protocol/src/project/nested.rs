@@ -1,7 +1,7 @@
-//! Sub-agents inside the message that delegated to them: the delegating call's output *is* the sub-agent's message.
+//! Sub-agents inside the message that delegated to them: the output of the delegating call is the sub-agent's message.
 //!
-//! The log holds every agent's events once, under its own message. Whoever reads one message gets those below it put
-//! together here: while a sub-agent works its message is a preliminary output, at the end it is the output. Pure.
+//! The log holds every agent's events once, under its own message. This module nests the messages for a reader of one
+//! message: a preliminary output while the sub-agent works, the final output when it has ended. Pure.
 
 use serde_json::Value;
 
@@ -30,14 +30,14 @@ struct Child {
     closed: bool,
 }
 
-/// What an event of a sub-agent changed.
+/// The effect of a sub-agent's event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The call of the top message that it happened under.
+    /// The call of the top message below which it happened.
     pub top_call: ToolCallId,
     /// The delegating call of the agent itself.
     pub call: ToolCallId,
-    /// More than a piece of text.
+    /// Whether it was more than a text delta.
     pub border: bool,
     /// A background agent directly below the top has ended: this is the final output of its call.
     pub ended: Option<UiMessage>,
@@ -57,7 +57,7 @@ impl Nested {
         *message == self.top
     }
 
-    /// Takes in an event of another message; `None` when that message is not below the top.
+    /// Applies an event of another message; `None` when that message is not below the top.
     pub fn take(&mut self, event: &SessionEvent) -> Result<Option<Change>, FoldError> {
         let Some(message) = event.message() else { return Ok(None) };
         if let SessionEvent::FrameOpened { parent: Some(parent), .. } = event {
@@ -82,7 +82,7 @@ impl Nested {
             SessionEvent::ToolSettled { call, outcome, .. } => self.settle(message, call, outcome),
             _ => None,
         };
-        // Frames below it may have gone.
+        // Frames below it may have been removed.
         let Some(place) = self.place(message) else { return Ok(None) };
         let child = &mut self.frames[place];
         child.fold.event(event)?;
@@ -99,8 +99,8 @@ impl Nested {
         Ok(Some(Change { top_call, call, border, ended }))
     }
 
-    /// The call of `message` has its result: gives the sub-agent's message, if one was at work there and it is the
-    /// output. What lies below is forgotten.
+    /// Settles a call of `message`: returns the sub-agent's message, if there is one and it is the output, and removes it
+    /// with everything below it.
     pub fn settle(
         &mut self,
         message: &MessageId,
@@ -119,7 +119,7 @@ impl Nested {
         matches!(outcome, ToolOutcome::Done { .. }).then_some(whole)
     }
 
-    /// The message of the sub-agent at work under a call of the top message, as it stands.
+    /// The current message of the sub-agent at work under a call of the top message.
     pub fn snapshot(&self, call: &ToolCallId) -> Option<UiMessage> {
         self.child(&self.top, call).map(|place| self.assemble(place))
     }
@@ -200,11 +200,17 @@ impl Nested {
     }
 }
 
-/// Gives the message under a call and whether its agent is still at work.
-pub type FindBelow<'a> = dyn FnMut(&MessageId, &ToolCallId) -> Option<(UiMessage, bool)> + 'a;
+/// The message of a sub-agent.
+pub struct NestedMessage {
+    pub message: UiMessage,
+    pub at_work: bool,
+}
 
-/// Puts the messages of sub-agents where their delegating calls are, as [`Nested`] does for a stream; messages below them
-/// are put in as well.
+/// Finds the message of the sub-agent that a call of a message started.
+pub type FindBelow<'a> = dyn FnMut(&MessageId, &ToolCallId) -> Option<NestedMessage> + 'a;
+
+/// Replaces the outputs of delegating calls with the messages of their sub-agents, at every depth, as [`Nested`] does for a
+/// stream.
 pub fn expand(message: &mut UiMessage, find: &mut FindBelow<'_>) {
     let id = message.id.clone();
     for part in &mut message.parts {
@@ -216,10 +222,11 @@ pub fn expand(message: &mut UiMessage, find: &mut FindBelow<'_>) {
             }
             _ => continue,
         };
-        let Some((mut below, works)) = find(&id, &tool.call) else { continue };
-        expand(&mut below, find);
-        let preliminary = works || !settled;
-        tool.state = ToolState::OutputAvailable { input, output: to_value(&below), preliminary, approval };
+        let Some(mut below) = find(&id, &tool.call) else { continue };
+        expand(&mut below.message, find);
+        let preliminary = below.at_work || !settled;
+        tool.state =
+            ToolState::OutputAvailable { input, output: to_value(&below.message), preliminary, approval };
     }
 }
 

@@ -1,6 +1,6 @@
 //! Messages inside messages: live, at the end, at depth, and again from what is stored.
 
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::*;
 use crate::{
@@ -23,7 +23,11 @@ fn opened(message: &str, parent: &str, call: &str, background: bool) -> SessionE
         context: Value::Null,
         background,
     };
-    SessionEvent::FrameOpened { message: id(message), metadata: Map::new(), parent: Some(Box::new(parent)) }
+    SessionEvent::FrameOpened {
+        message: id(message),
+        metadata: Box::default(),
+        parent: Some(Box::new(parent)),
+    }
 }
 
 fn says(message: &str, text: &str) -> Vec<SessionEvent> {
@@ -48,7 +52,7 @@ fn settled(message: &str, call: &str) -> SessionEvent {
 
 fn closed(message: &str) -> SessionEvent {
     let end = FrameEnd::Finished { reason: FinishReason::Stop };
-    SessionEvent::FrameClosed { message: id(message), end, metadata: Map::new() }
+    SessionEvent::FrameClosed { message: id(message), end, metadata: Box::default() }
 }
 
 fn take_all(nested: &mut Nested, events: impl IntoIterator<Item = SessionEvent>) {
@@ -128,7 +132,8 @@ fn what_is_stored_expands_to_what_was_streamed() {
             ("a", "c2") => &b,
             _ => return None,
         };
-        Some((serde_json::from_value(found.clone()).unwrap(), false))
+        let message = serde_json::from_value(found.clone()).unwrap();
+        Some(NestedMessage { message, at_work: false })
     });
     let (inner, preliminary) = output(&top, "c1");
     assert!(!preliminary);

@@ -1,4 +1,4 @@
-//! What the files of a transcript hold. Fields that do not apply are left out; times are milliseconds since 1970.
+//! The contents of a transcript's files. Fields that do not apply are left out; times are milliseconds since 1970.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,12 +13,12 @@ use crate::{
     source::Timestamp,
 };
 
-/// A session with everything below it.
+/// A session with its sub-agents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transcript {
     pub session: SessionFile,
     pub lines: Vec<Line>,
-    /// The sub-agents its own messages called, in the order they began.
+    /// The sub-agents that its messages called, in the order they started.
     pub agents: Vec<Agent>,
 }
 
@@ -26,24 +26,24 @@ pub struct Transcript {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionFile {
-    /// Of this layout.
+    /// The version of this layout.
     pub version: u32,
     pub id: SessionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Somebody gave it its title; else it is the first words.
+    /// Whether the title was given; otherwise it is the first words.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_user_rename: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_pin: bool,
-    /// Of its first message, and of the last.
+    /// The times of its first and last message.
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub message_count: u64,
-    /// Where the conversation goes on.
+    /// The message that the conversation continues from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_leaf: Option<MessageRef>,
-    /// The part of the system prompt that belongs to the session, and whose prompt it is part of.
+    /// The part of the system prompt that belongs to the session, and the agent whose prompt it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_preface: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ impl SessionFile {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agent {
     pub file: AgentFile,
-    /// What it was asked, and what it answered.
+    /// Its task and its answer.
     pub lines: Vec<Line>,
     pub agents: Vec<Agent>,
 }
@@ -77,7 +77,7 @@ pub struct AgentFile {
     pub parent_tool_call_id: ToolCallId,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
-    /// A copy of what its caller handed over beside the task.
+    /// A copy of the context that its caller passed with the task.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub context: Value,
 }
@@ -87,7 +87,7 @@ pub struct AgentFile {
 #[serde(rename_all = "camelCase")]
 pub struct Line {
     pub id: MessageId,
-    /// How often it was edited.
+    /// How many times it was edited.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub revision: u32,
     /// The message it follows; none for the first.
@@ -100,24 +100,24 @@ pub struct Line {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
     pub created_at: Timestamp,
-    /// What a model was told before the words of a person.
+    /// Facts that the model read before the person's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Box<TurnFacts>>,
-    /// A client brought it along when the session began.
+    /// Whether a client sent it with the first request of the session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub planted: bool,
-    /// The run that wrote it; only of a main agent's message.
+    /// The run that wrote it; only for a main agent's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunLine>,
     /// How an agent's message ended; absent while it waits for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<FrameEnd>,
-    /// When it ended, or began to wait.
+    /// When it ended or started to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
-    /// Questions that nobody denied: they became moot.
+    /// Questions that were withdrawn, not denied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withdrawn: Vec<ApprovalId>,
 }
@@ -140,7 +140,7 @@ pub struct RunLine {
 }
 
 impl Line {
-    /// A message that nobody has said anything about yet.
+    /// A line with nothing but the message.
     pub(super) fn bare(message: UiMessage, parent: Option<MessageRef>, created_at: Timestamp) -> Self {
         let (parent_message_id, parent_revision) = match parent {
             Some(parent) => (Some(parent.id), parent.revision),
@@ -183,7 +183,7 @@ impl Line {
 }
 
 impl AgentFile {
-    /// What the sub-agent was asked, as the first message of its conversation.
+    /// The sub-agent's task, as the first message of its conversation.
     pub(super) fn task_line(&self, answer: &MessageId) -> Line {
         let message = UiMessage {
             id: MessageId::new(format!("{answer}-task")),

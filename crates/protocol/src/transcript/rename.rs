@@ -1,4 +1,4 @@
-//! Another name for everything that must be unique in a database, so that a session can be there twice.
+//! New ids for everything that must be unique in a database, so that a session can be imported twice.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use crate::{
     source::IdSource,
 };
 
-/// Gives the session this id and all agents, questions, files and runs in it new ones; wherever an old one is mentioned, the
-/// new one stands afterwards. Gives the new id of each file.
+/// Sets the session's id and replaces the ids of its agents, questions, files and runs, also where texts mention them.
+/// Returns the new id of each file.
 pub fn rename(
     transcript: &mut Transcript,
     session: SessionId,
@@ -83,7 +83,7 @@ fn walk(value: &mut Value, names: &Names) {
     }
 }
 
-/// The text with every old id in it replaced; nothing when there is none.
+/// The text with every old id replaced; `None` when it contains none.
 fn replaced(text: &str, names: &Names) -> Option<String> {
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     let mut out = String::new();

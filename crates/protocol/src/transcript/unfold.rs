@@ -1,43 +1,47 @@
-//! Message → events: the fold, backwards. What it writes folds to the same message again, or the message is none that an
-//! agent can have written.
+//! Message → events, the inverse of the fold. The events fold to the same message again; if they do not, no agent can have
+//! written the message.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     event::{SegmentKind, SessionEvent, ToolOutcome},
     id::{ApprovalId, MessageId, ToolCallId},
-    message::{Approval, Part, TextState, ToolPart, ToolState, UiMessage},
+    message::{Approval, Part, TextState, ToolPart, ToolState, UiMessage, facts::MessageFacts},
     provider::Source,
     tool::ToolCall,
 };
 
-/// Writes the events of one message, without its beginning and its end.
+/// Writes the events of one message, without those that open and close it.
 pub(super) struct Unfold<'a> {
     id: MessageId,
-    metadata: Option<&'a Value>,
+    facts: MessageFacts,
     withdrawn: &'a [ApprovalId],
     in_step: bool,
     segment: u32,
 }
 
-/// Why a message cannot be written down.
+/// Why a message cannot be imported.
 pub(super) type Wrong = String;
 
-/// Writes what happened between a call and its result.
+/// Writes the events between a call and its result.
 pub(super) type Between<'b> = dyn FnMut(&ToolCallId, &mut Vec<SessionEvent>) -> Result<(), Wrong> + 'b;
 
 impl<'a> Unfold<'a> {
-    pub(super) fn new(message: &'a UiMessage, withdrawn: &'a [ApprovalId]) -> Self {
-        let metadata = message.metadata.as_ref();
-        Self { id: message.id.clone(), metadata, withdrawn, in_step: false, segment: 0 }
+    pub(super) fn new(message: &UiMessage, withdrawn: &'a [ApprovalId]) -> Self {
+        Self { id: message.id.clone(), facts: message.facts(), withdrawn, in_step: false, segment: 0 }
     }
 
-    pub(super) fn metadata(message: &UiMessage) -> Result<Map<String, Value>, Wrong> {
-        match &message.metadata {
-            None => Ok(Map::new()),
-            Some(Value::Object(metadata)) => Ok(metadata.clone()),
-            Some(_) => Err("metadata: must be an object".to_owned()),
-        }
+    /// Reads the facts of a message, in the pieces in which they must be added. Keys that are unknown here are removed
+    /// from the message.
+    pub(super) fn facts(message: &mut UiMessage) -> Result<Vec<MessageFacts>, Wrong> {
+        let pieces = match &message.metadata {
+            None => Vec::new(),
+            Some(Value::Object(metadata)) => MessageFacts::pieces(metadata),
+            Some(_) => return Err("metadata: must be an object".to_owned()),
+        };
+        message.metadata = None;
+        pieces.iter().for_each(|piece| piece.merge_into(&mut message.metadata));
+        Ok(pieces)
     }
 
     pub(super) fn parts(
@@ -89,13 +93,7 @@ impl<'a> Unfold<'a> {
                 let source = Source::Document { media_type, title, filename };
                 out.push(SessionEvent::SourceCited { message, number: source_number(source_id)?, source });
             }
-            Part::Data { name, id, data } => out.push(SessionEvent::DataPushed {
-                message,
-                name: name.clone(),
-                id: id.clone(),
-                data: data.clone(),
-                transient: false,
-            }),
+            Part::Data { name, id, data } => out.push(data_event(message, name, id.as_deref(), data)),
             Part::Tool(tool) => self.tool(tool, out, between)?,
             Part::File { .. } => return Err("a file is no part of an agent's message".to_owned()),
         }
@@ -128,7 +126,7 @@ impl<'a> Unfold<'a> {
         let message = self.id.clone();
         let (id, name) = (tool.call.clone(), tool.tool.clone());
         let Some(input) = tool.state.input().cloned() else {
-            // It never had an input: its model broke off.
+            // The model broke off before the call had an input.
             let ToolState::OutputError { error_text, approval: None, .. } = &tool.state else {
                 return Err(format!("the call {id} has no input"));
             };
@@ -153,7 +151,7 @@ impl<'a> Unfold<'a> {
                 ToolOutcome::Denied { reason: approval.as_ref().and_then(|approval| approval.reason.clone()) }
             }
             ToolState::InputAvailable { .. } | ToolState::ApprovalRequested { .. } => return Ok(()),
-            // Nothing runs because a file says that somebody allowed it.
+            // A file must not be able to approve a call.
             ToolState::ApprovalResponded { .. } => {
                 return Err(format!("the call {id} was allowed or denied but has no result"));
             }
@@ -173,8 +171,7 @@ impl<'a> Unfold<'a> {
         out: &mut Vec<SessionEvent>,
     ) -> Result<(), Wrong> {
         let message = self.id.clone();
-        let copies = self.metadata.and_then(|metadata| metadata.get("raisedCalls"));
-        let raised = copies.is_some_and(|copies| copies.get(call.id.as_str()).is_some());
+        let raised = self.facts.raised_calls.contains_key(&call.id);
         out.push(SessionEvent::ApprovalAsked {
             message: message.clone(),
             approval: approval.id.clone(),
@@ -201,6 +198,29 @@ impl<'a> Unfold<'a> {
     fn settle(&self, call: &ToolCallId, outcome: ToolOutcome, out: &mut Vec<SessionEvent>) {
         out.push(SessionEvent::ToolSettled { message: self.id.clone(), call: call.clone(), outcome });
     }
+}
+
+/// The event that pushed a data part. A report of background agents does not say which agents it is about, so it keeps
+/// its older form.
+fn data_event(message: MessageId, name: &str, id: Option<&str>, data: &Value) -> SessionEvent {
+    let pushed = SessionEvent::DataPushed {
+        message: message.clone(),
+        name: name.to_owned(),
+        id: id.map(str::to_owned),
+        data: data.clone(),
+        transient: false,
+    };
+    let Some(id) = id.map(str::to_owned) else { return pushed };
+    let typed = if let Some(compaction) = pushed.compaction() {
+        SessionEvent::CompactionChanged { message, id, compaction: Box::new(compaction.into_owned()) }
+    } else if let Some(text) = pushed.steering() {
+        SessionEvent::AgentSteered { message, id, text: text.to_owned() }
+    } else {
+        return pushed;
+    };
+    // Compared as text, byte for byte: otherwise it is not what the engine wrote.
+    let (ours, theirs) = (typed.data_part().map(|part| part.data.to_string()), data.to_string());
+    if ours == Some(theirs) { typed } else { pushed }
 }
 
 fn whole(state: Option<TextState>) -> Result<(), Wrong> {

@@ -1,8 +1,6 @@
-//! Log → transcript: one more fold. What is still being written is left out, like in the history.
+//! Log → transcript. Messages that are still being written are left out, as in the history.
 
 use std::collections::HashMap;
-
-use serde_json::Value;
 
 use super::{
     record::{Agent, AgentFile, Line, RunLine, SessionFile, Transcript},
@@ -16,7 +14,7 @@ use crate::{
     source::Timestamp,
 };
 
-/// Folds a whole log, oldest first. `session` is what the log does not say: the id, the title, the pin, the active leaf.
+/// Folds a whole log, oldest first. `session` holds what is not in the log: the id, the title, the pin, the active leaf.
 pub fn read_log(
     session: &SessionFile,
     log: impl IntoIterator<Item = LogEntry>,
@@ -37,7 +35,7 @@ struct View {
     /// Lines in the order their messages were stored; those of agents are filled in at the end.
     order: Vec<Spot>,
     work: HashMap<MessageId, Work>,
-    /// Sub-agents in the order they began.
+    /// Sub-agents in the order they started.
     frames: Vec<MessageId>,
     preface: Option<(String, String)>,
     /// The last planted message.
@@ -54,7 +52,7 @@ struct Work {
     fold: MessageFold,
     line: Line,
     parent: Option<FrameParent>,
-    /// It is stored: it waits or has ended.
+    /// Whether it is stored, because it waits or has ended.
     at_rest: bool,
     placed: bool,
 }
@@ -190,12 +188,11 @@ impl Work {
     }
 
     fn file(&self, parent: &FrameParent) -> AgentFile {
-        let metadata = self.fold.message().metadata.as_ref();
-        let word = |path: &str| metadata.and_then(|metadata| metadata.pointer(path)).and_then(Value::as_str);
-        let agent_type = word("/agentName").unwrap_or_default().to_owned();
+        let facts = self.fold.message().facts();
+        let agent_type = facts.agent_name.unwrap_or_default();
         AgentFile {
             id: SessionId::clone(&parent.chat),
-            title: word("/agent/displayName").unwrap_or(&agent_type).to_owned(),
+            title: facts.agent.map_or_else(|| agent_type.clone(), |agent| agent.display_name),
             task: parent.task.clone(),
             agent_type,
             created_at: self.line.created_at,

@@ -1,5 +1,5 @@
-//! Transcript → log. The files may have been written by anybody: whatever does not fit is refused, with the line it stands
-//! in, and what is made of it is checked by folding it again.
+//! Transcript → log. The files may come from anybody: what does not fit is refused with its line, and the resulting log is
+//! checked by folding it again.
 
 use std::{collections::HashSet, fmt};
 
@@ -16,11 +16,24 @@ use crate::{
     source::Timestamp,
 };
 
-/// A log that folds into the transcript, and the messages its frames come to.
+/// A log that folds into the transcript, and the messages of its frames.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
-    pub events: Vec<(Timestamp, SessionEvent)>,
+    pub events: Vec<TimedEvent>,
     pub messages: Vec<UiMessage>,
+}
+
+/// An event with the time it is stored under.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimedEvent {
+    pub at: Timestamp,
+    pub event: SessionEvent,
+}
+
+impl Imported {
+    fn push(&mut self, at: Timestamp, event: SessionEvent) {
+        self.events.push(TimedEvent { at, event });
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,12 +43,12 @@ pub struct TranscriptError {
     pub wrong: String,
 }
 
-/// Where in the folder something is wrong.
+/// The file and line of a problem.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// From the session's own sub-agents downwards.
+    /// The sub-agents from the session's own downwards.
     pub agents: Vec<SessionId>,
-    /// Of `messages.jsonl`, from 1; none means `session.json`.
+    /// The line of `messages.jsonl`, from 1; `None` means `session.json`.
     pub line: Option<usize>,
 }
 
@@ -76,7 +89,7 @@ pub fn to_log(transcript: &Transcript) -> Result<Imported, TranscriptError> {
     let file = &transcript.session;
     if let (Some(agent), Some(text)) = (&file.preface_agent, &file.session_preface) {
         let event = SessionEvent::PrefaceWritten { agent: agent.clone(), text: text.clone() };
-        writer.out.events.push((file.created_at, event));
+        writer.out.push(file.created_at, event);
     }
     let planted = transcript.lines.iter().take_while(|line| line.planted).count();
     writer.plant(&transcript.lines[..planted])?;
@@ -109,14 +122,14 @@ struct Writer {
 struct Run<'a> {
     root: &'a MessageId,
     parked: bool,
-    /// Somewhere in it a call has no result.
+    /// Whether one of its calls has no result.
     asks: bool,
-    /// Those that wait, with the time they began to.
+    /// Frames that wait, with the time at which they started to.
     waiting: Vec<(Timestamp, MessageId)>,
 }
 
 impl Writer {
-    /// What a client brought along: one line of messages from the beginning.
+    /// Writes the planted messages, a single chain from the first line on.
     fn plant(&mut self, lines: &[Line]) -> Result<(), TranscriptError> {
         let Some(first) = lines.first() else { return Ok(()) };
         let mut before: Option<MessageRef> = None;
@@ -135,11 +148,11 @@ impl Writer {
             let wrong = "a planted message has text and files, and the origin \"client\" in its metadata";
             return Err(Place::of(&[], Some(other + 1)).wrong(wrong));
         }
-        self.out.events.push((first.created_at, SessionEvent::HistoryPlanted { messages }));
+        self.out.push(first.created_at, SessionEvent::HistoryPlanted { messages });
         Ok(())
     }
 
-    /// Every version of a message is there once, after the one it follows.
+    /// Records a version of a message and checks that it is unique and follows a known one.
     fn note(&mut self, line: &Line, place: &Place) -> Result<MessageRef, TranscriptError> {
         MessageId::from_outside(line.id.as_str())
             .map_err(|error| place.clone().wrong(format!("the message id {error}")))?;
@@ -175,7 +188,7 @@ impl Writer {
                     parent: line.parent(),
                     facts: line.facts.clone(),
                 };
-                self.out.events.push((line.created_at, event));
+                self.out.push(line.created_at, event);
                 Ok(())
             }
             Role::Assistant => self.run(line, agents, place, is_last),
@@ -201,33 +214,25 @@ impl Writer {
         if parked && !is_last {
             return Err(wrong("end: only the last message may wait for a person"));
         }
-        self.out.events.push((
-            line.created_at,
-            SessionEvent::RunStarted {
-                run: run.id.clone(),
-                answers,
-                message: line.id.clone(),
-                options: Box::new(run.options.clone()),
-            },
-        ));
+        let (message, options) = (line.id.clone(), Box::new(run.options.clone()));
+        let started = SessionEvent::RunStarted { run: run.id.clone(), answers, message, options };
+        self.out.push(line.created_at, started);
         let mut whole = Run { root: &line.id, parked, asks: false, waiting: Vec::new() };
         self.frame(line, None, agents, &mut whole, &mut Vec::new(), &place)?;
         if parked && !whole.asks {
             return Err(wrong("end: nothing waits for a person"));
         }
         for (at, message) in whole.waiting {
-            self.out.events.push((at, SessionEvent::RunParked { run: run.id.clone(), message }));
+            self.out.push(at, SessionEvent::RunParked { run: run.id.clone(), message });
         }
         if let Some(end) = run.end {
             let at = line.ended_at.unwrap_or(line.created_at);
-            self.out
-                .events
-                .push((at, SessionEvent::RunEnded { run: run.id.clone(), message: line.id.clone(), end }));
+            self.out.push(at, SessionEvent::RunEnded { run: run.id.clone(), message: line.id.clone(), end });
         }
         Ok(())
     }
 
-    /// One agent's message, with those of the agents it called where it called them.
+    /// Writes an agent's message, with the messages of the agents it called at their calls.
     fn frame(
         &mut self,
         line: &Line,
@@ -244,25 +249,29 @@ impl Writer {
         if line.end.is_none() && !run.parked {
             return Err(wrong("end: its run has ended, and it has not".to_owned()));
         }
-        let message = line.message();
+        let mut message = line.message();
         let open = message.tool_parts().any(|part| !part.state.is_settled());
         if open && line.end.is_some() {
             return Err(wrong("end: a call has no result".to_owned()));
         }
         run.asks |= open;
-        let metadata = Unfold::metadata(&message).map_err(wrong)?;
+        let mut facts = Unfold::facts(&mut message).map_err(wrong)?.into_iter().map(Box::new);
         let from = self.out.events.len();
         let at = line.created_at;
+        let (id, metadata) = (line.id.clone(), facts.next().unwrap_or_default());
         let opened =
-            SessionEvent::FrameOpened { message: line.id.clone(), metadata, parent: parent.map(Box::new) };
-        self.out.events.push((at, opened));
+            SessionEvent::FrameOpened { message: id.clone(), metadata, parent: parent.map(Box::new) };
+        self.out.push(at, opened);
+        for metadata in facts {
+            self.out.push(at, SessionEvent::MetadataAdded { message: id.clone(), metadata });
+        }
         self.keep_files(line, place)?;
-        // The events of the message and of those below it go the same way, each with the time of its agent.
+        // The events of the message and of the agents below are interleaved, each with the time of its agent.
         let mut own = Vec::new();
         let mut failure = None;
         let mut unfold = Unfold::new(&message, &line.withdrawn);
         let unfolded = unfold.parts(&line.parts, &mut own, &mut |call, own| {
-            self.out.events.extend(own.drain(..).map(|event| (at, event)));
+            own.drain(..).for_each(|event| self.out.push(at, event));
             let mut called = agents.iter().filter(|agent| {
                 agent.file.parent_message_id == line.id && agent.file.parent_tool_call_id == *call
             });
@@ -280,12 +289,12 @@ impl Writer {
             return Err(failure);
         }
         unfolded.map_err(wrong)?;
-        self.out.events.extend(own.into_iter().map(|event| (at, event)));
+        own.into_iter().for_each(|event| self.out.push(at, event));
         let rest = line.ended_at.unwrap_or(at);
         match line.end.clone() {
             Some(end) => {
-                let (message, metadata) = (line.id.clone(), serde_json::Map::new());
-                self.out.events.push((rest, SessionEvent::FrameClosed { message, end, metadata }));
+                let (message, metadata) = (line.id.clone(), Box::default());
+                self.out.push(rest, SessionEvent::FrameClosed { message, end, metadata });
             }
             None => run.waiting.push((rest, line.id.clone())),
         }
@@ -349,15 +358,15 @@ impl Writer {
                 return Err(place.clone().wrong(format!("the file {} is there twice", artifact.id)));
             }
             let (message, artifact) = (line.id.clone(), artifact.clone());
-            self.out.events.push((line.created_at, SessionEvent::ArtifactKept { message, artifact }));
+            self.out.push(line.created_at, SessionEvent::ArtifactKept { message, artifact });
         }
         Ok(())
     }
 
-    /// What was written since then folds to the message it was written from.
+    /// Checks that the events since `from` fold to the message they were written from.
     fn check(&mut self, from: usize, message: &UiMessage, place: &Place) -> Result<(), TranscriptError> {
         let mut fold = MessageFold::new(message.id.clone());
-        for (_, event) in &self.out.events[from..] {
+        for TimedEvent { event, .. } in &self.out.events[from..] {
             if event.message() != Some(&message.id) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What the routes for tokens and sign-ins answer. No secret is ever among it.
+//! Responses of the routes for tokens and sign-ins. They never contain a secret.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,21 +15,21 @@ pub struct SignInInfo {
     pub id: i64,
     /// The token whose link was opened.
     pub token: i64,
-    /// Whose token that is.
+    /// The holder of that token.
     pub principal: PrincipalId,
     pub workspace: WorkspaceId,
     pub created_at: Timestamp,
     /// To the minute.
     pub last_used_at: Timestamp,
-    /// When it ends if it is not used again.
+    /// When it expires if it is not used again.
     pub expires_at: Timestamp,
-    /// How the browser names itself; empty when it does not.
+    /// The browser's `User-Agent`; empty when it sent none.
     pub user_agent: String,
-    /// The one that asks.
+    /// Whether it is the caller's own.
     pub current: bool,
 }
 
-/// The sign-ins that the caller may revoke, the last used first.
+/// The sign-ins that the caller may revoke, last used first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -43,13 +43,13 @@ pub struct SignInList {
 #[serde(rename_all = "camelCase")]
 pub struct TokenInfo {
     pub id: i64,
-    /// Whom it was given to.
+    /// The holder of the token.
     pub principal: PrincipalId,
     pub workspace: WorkspaceId,
     pub created_at: Timestamp,
     /// The owner's: it can be rotated, not removed.
     pub owner: bool,
-    /// The one that the caller has, or signed in with.
+    /// Whether the caller uses it or signed in with it.
     pub current: bool,
     /// How many browsers are signed in with it.
     pub sign_ins: usize,

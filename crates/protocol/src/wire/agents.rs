@@ -1,4 +1,4 @@
-//! What `/api/agents` takes and gives: the definition of an agent, the agents there are, what is wrong with one.
+//! Requests and responses of `/api/agents`: the definition of an agent, the list of agents, the problems of a definition.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +8,16 @@ use crate::{
     source::Timestamp,
 };
 
-/// What somebody says about an agent. A request may leave out all but `name` and `systemPrompt`.
+/// The definition of an agent. Only `name` and `systemPrompt` are required in a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentFields {
-    /// Unique in the workspace; what a delegation and `agentId` name.
+    /// Unique in the workspace; delegations and `agentId` refer to it.
     pub name: String,
     pub kind: AgentKind,
     pub display_name: String,
-    /// What it is good for: callers choose by this text.
+    /// Description, by which callers choose an agent.
     pub description: String,
     pub enabled: bool,
     /// The role; a template over the variables that `GET /api/agents` lists.
@@ -25,10 +25,10 @@ pub struct AgentFields {
     /// The role for a task written in Chinese.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt_zh: Option<String>,
-    /// Another model than the run's.
+    /// A model that replaces the run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelChoice>,
-    /// Models as `provider/model`, asked in this order when the first gives up.
+    /// Fallback models as `provider/model`, tried in this order when the first one fails.
     #[serde(default)]
     pub fallback: Vec<String>,
     #[serde(default)]
@@ -36,10 +36,10 @@ pub struct AgentFields {
     /// Capability groups: names for sets of tools.
     #[serde(default)]
     pub groups: Vec<String>,
-    /// Groups of tools that the agent can put away and take out itself.
+    /// Groups of tools that the agent can activate and deactivate itself.
     #[serde(default)]
     pub tool_groups: Vec<ToolGroup>,
-    /// Whom it may delegate to; empty means nobody.
+    /// The agents it may delegate to; none when empty.
     #[serde(default)]
     pub allowed_sub_agents: Vec<String>,
     /// How deep delegation may go below it.
@@ -48,25 +48,25 @@ pub struct AgentFields {
     pub max_steps: u32,
     #[serde(default)]
     pub budget: BudgetLimits,
-    /// For a main agent: whether what one sub-agent found is handed to the others' next task.
+    /// For a main agent: whether the results of a sub-agent are passed to the next tasks of the others.
     pub auto_broadcast: bool,
-    /// The modes it can be used in; empty means all.
+    /// The modes it can be used in; all when empty.
     #[serde(default)]
     pub modes: Vec<String>,
-    /// The pages it can be used on; empty means all.
+    /// The pages it can be used on; all when empty.
     #[serde(default)]
     pub page_ids: Vec<String>,
-    /// Other names it answers to.
+    /// Alternative names.
     #[serde(default)]
     pub aliases: Vec<String>,
 }
 
-/// An agent as it is shown.
+/// An agent in a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentInfo {
-    /// Only what the database holds has an id and can be changed.
+    /// Only agents in the database have an id and can be changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<AgentId>,
     pub source: AgentSource,
@@ -76,7 +76,7 @@ pub struct AgentInfo {
     pub workspace_id: Option<WorkspaceId>,
     #[serde(flatten)]
     pub fields: AgentFields,
-    /// Counts the changes; a change names the version it is made from.
+    /// Incremented with each change; a change names the version it is based on.
     pub version: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
@@ -84,25 +84,25 @@ pub struct AgentInfo {
     pub updated_at: Option<Timestamp>,
     /// Whether it can be used now.
     pub available: bool,
-    /// Why not.
+    /// Why it cannot be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The tools it has here: those it names, of those that exist and the workspace may use.
+    /// The tools it can use: those of its definition that exist and that the workspace may use.
     pub effective_tools: Vec<String>,
-    /// What does not stop it from working, but is probably not meant.
+    /// Problems that do not prevent its use, but are probably mistakes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<FieldProblem>,
 }
 
-/// One thing that is wrong with what was sent.
+/// A problem of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FieldProblem {
-    /// The field, as in `toolKeys[1]` or `model.provider`; empty for the whole.
+    /// The field, as in `toolKeys[1]` or `model.provider`; empty for the whole request.
     pub path: String,
     /// In lower snake case, as in `unknown_tool`.
     pub code: String,
-    /// The line, where the field is a text of several.
+    /// The line, when the field is a text of several lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     /// What is wrong.
@@ -111,17 +111,17 @@ pub struct FieldProblem {
     pub fix: String,
 }
 
-/// What a definition would be answered with.
+/// The result of checking a definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentCheck {
-    /// It cannot be saved as it is.
+    /// Problems that prevent saving.
     pub problems: Vec<FieldProblem>,
-    /// It can, but this is probably not meant.
+    /// Probable mistakes that do not prevent saving.
     pub warnings: Vec<FieldProblem>,
 }
 
-/// All agents of a workspace, strongest first, and what definitions are written with.
+/// All agents of a workspace, highest precedence first, and the tools and variables for definitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentList {
@@ -140,7 +140,7 @@ pub struct CapabilityGroup {
     pub available: bool,
 }
 
-/// What a prompt may refer to, as in `{{ project }}`.
+/// A variable that a prompt may contain, as in `{{ project }}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptVariable {

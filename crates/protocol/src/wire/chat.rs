@@ -7,14 +7,17 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     event::{FinishReason, Seq},
+    message::facts::MessageFacts,
     provider::ProviderMetadata,
 };
 
 type Text<'a> = Cow<'a, str>;
+/// Facts in a chunk. Boxed, so that the chunk of a text delta stays small.
+pub type Facts<'a> = Cow<'a, Box<MessageFacts>>;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
@@ -22,7 +25,7 @@ pub enum Chunk<'a> {
     Start {
         message_id: Text<'a>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        message_metadata: Option<Cow<'a, Map<String, Value>>>,
+        message_metadata: Option<Facts<'a>>,
     },
     StartStep,
     FinishStep,
@@ -111,12 +114,12 @@ pub enum Chunk<'a> {
         media_type: Text<'a>,
     },
     MessageMetadata {
-        message_metadata: Cow<'a, Map<String, Value>>,
+        message_metadata: Facts<'a>,
     },
     Finish {
         finish_reason: FinishReason,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        message_metadata: Option<Cow<'a, Map<String, Value>>>,
+        message_metadata: Option<Facts<'a>>,
     },
     Abort,
     Error {
@@ -138,7 +141,7 @@ pub struct DataChunk<'a> {
     pub transient: bool,
 }
 
-/// The name behind the `data-` of a data chunk.
+/// The name after `data-` in the type of a data chunk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataKind<'a>(pub Text<'a>);
 
@@ -158,7 +161,7 @@ impl<'de> Deserialize<'de> for DataKind<'_> {
     }
 }
 
-/// Which clients a surface writes for.
+/// The client releases that a stream is written for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
@@ -179,8 +182,8 @@ impl Chunk<'_> {
     }
 }
 
-/// One SSE event: `id:` is the sequence number, `data:` one line of JSON.
-pub fn write_frame(out: &mut Vec<u8>, seq: Seq, chunk: &Chunk<'_>) -> serde_json::Result<()> {
+/// Writes an SSE event: `id:` is the sequence number, `data:` one line of JSON.
+pub fn write_sse_event(out: &mut Vec<u8>, seq: Seq, chunk: &Chunk<'_>) -> serde_json::Result<()> {
     out.extend_from_slice(b"id: ");
     let mut digits = [0_u8; 20];
     out.extend_from_slice(decimal(seq, &mut digits));
@@ -190,15 +193,15 @@ pub fn write_frame(out: &mut Vec<u8>, seq: Seq, chunk: &Chunk<'_>) -> serde_json
     Ok(())
 }
 
-/// One SSE event without a number: what can be said again and is not counted.
-pub fn write_unnumbered(out: &mut Vec<u8>, chunk: &Chunk<'_>) -> serde_json::Result<()> {
+/// Writes an SSE event without a number, for chunks that are not in the log and may be repeated.
+pub fn write_unnumbered_sse_event(out: &mut Vec<u8>, chunk: &Chunk<'_>) -> serde_json::Result<()> {
     out.extend_from_slice(b"data: ");
     serde_json::to_writer(&mut *out, chunk)?;
     out.extend_from_slice(b"\n\n");
     Ok(())
 }
 
-/// Ends every stream that was not cut.
+/// The last SSE event of a stream that was not cut off.
 pub const DONE_EVENT: &[u8] = b"data: [DONE]\n\n";
 
 fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
@@ -220,9 +223,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_is_one_event_with_its_number() {
+    fn an_sse_event_has_its_number_and_one_line_of_json() {
         let mut out = Vec::new();
-        write_frame(&mut out, 1204, &Chunk::TextDelta { id: "s0".into(), delta: "a\nb".into() }).unwrap();
+        write_sse_event(&mut out, 1204, &Chunk::TextDelta { id: "s0".into(), delta: "a\nb".into() }).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "id: 1204\ndata: {\"type\":\"text-delta\",\"id\":\"s0\",\"delta\":\"a\\nb\"}\n\n"

@@ -1,4 +1,4 @@
-//! What the REST routes answer.
+//! Responses of the REST routes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::{
     wire::agents::{AgentInfo, FieldProblem},
 };
 
-/// RFC 9457, with our stable code.
+/// An RFC 9457 problem with a stable code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
@@ -20,10 +20,10 @@ pub struct Problem {
     pub status: u16,
     pub detail: String,
     pub code: ErrorCode,
-    /// Everything that is wrong with what was sent, field by field.
+    /// All problems of the request, field by field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<FieldProblem>,
-    /// What is stored, when somebody else was first.
+    /// The stored definition, when somebody else changed it first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<Box<AgentInfo>>,
 }
@@ -38,7 +38,7 @@ pub enum SessionStatus {
     Waiting,
 }
 
-/// A session as lists show it.
+/// A session in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -54,15 +54,15 @@ pub struct SessionInfo {
     pub last_run: Option<RunEnd>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_leaf: Option<MessageId>,
-    /// How many messages wait behind the run; see `GET /api/chat/{id}/queue`.
+    /// How many messages are queued behind the run; see `GET /api/chat/{id}/queue`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub queued: u32,
-    /// The model the chat goes on with, if somebody chose one.
+    /// The model of the chat, if somebody chose one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chat_model_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chat_model_source: Option<String>,
-    /// Kept at the top of the list by a person.
+    /// Whether a person pinned it to the top of the list.
     #[serde(default)]
     pub pinned: bool,
 }
@@ -77,12 +77,12 @@ fn is_zero(count: &u32) -> bool {
 #[serde(rename_all = "camelCase")]
 pub struct SessionList {
     pub sessions: Vec<SessionInfo>,
-    /// Hand this back as `cursor` for the next page.
+    /// Pass this as `cursor` to get the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// A question nobody has answered yet, with where it was asked.
+/// An unanswered question, with the chat it was asked in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -90,7 +90,7 @@ pub struct WaitingApproval {
     pub chat_id: SessionId,
     pub title: Option<String>,
     pub approval: Interaction,
-    /// Absent when the tool does not ask any more.
+    /// Absent when the tool needs no approval any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
 }
@@ -113,10 +113,10 @@ pub struct ApprovalAnswer {
     pub approved: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Allow every such call of the session; only where the question offers it.
+    /// Allow all such calls for the rest of the session; only if the question offers it.
     #[serde(default)]
     pub always: bool,
-    /// What is to run instead of the input that was asked about.
+    /// An input that replaces the one of the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
 }
@@ -141,7 +141,7 @@ pub struct BranchChoice {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BranchPoint {
-    /// The one that is shown.
+    /// The message that is shown.
     pub message_id: MessageId,
     /// Its place among the choices, counted from 0.
     pub at: u32,
@@ -154,11 +154,11 @@ pub struct BranchList {
     pub branches: Vec<BranchPoint>,
 }
 
-/// What the server says about itself.
+/// Information about the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct About {
     pub version: String,
-    /// The model that answers when nobody chooses another.
+    /// The default model.
     pub model: String,
 }

@@ -1,10 +1,10 @@
-//! What `GET /api/usage` answers: how much was used, by whom and when.
+//! The response of `GET /api/usage`: tokens and cost by agent, model and time.
 
 use serde::{Deserialize, Serialize};
 
 use crate::usage::Usage;
 
-/// What calls are put together by.
+/// How calls are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GroupBy {
@@ -47,10 +47,10 @@ impl std::str::FromStr for GroupBy {
 #[serde(rename_all = "camelCase")]
 pub struct UsageReport {
     pub by: GroupBy,
-    /// Whose days they are.
+    /// The time zone of the days.
     pub timezone: String,
     pub total: Spent,
-    /// The newest first.
+    /// Newest first.
     pub groups: Vec<SpentGroup>,
     /// There are more groups than these; the total counts them all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -68,7 +68,7 @@ pub struct SpentGroup {
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
     pub calls: u64,
-    /// Of them, those that broke off.
+    /// The calls that broke off.
     pub failed_calls: u64,
     pub usage: Usage,
     /// US dollars, of the calls whose price is known.

@@ -2,6 +2,7 @@
 //!
 //! No object key is `__proto__`: the client's JSON parser refuses it, so it is not part of a legal stream.
 
+use protocol::{EditedCall, Fallback, Limit, MessageFacts, StopReason, Stopped, ToolCallId, Usage};
 use serde_json::{Map, Value, json};
 
 use test_support::Rng;
@@ -68,18 +69,30 @@ pub fn object(rng: &mut Rng, depth: usize) -> Map<String, Value> {
 }
 
 /// Facts of the kind an engine adds: nested, partly replacing each other.
-pub fn metadata(rng: &mut Rng) -> Map<String, Value> {
-    let mut all = Map::new();
+pub fn facts(rng: &mut Rng) -> Box<MessageFacts> {
+    let mut facts = MessageFacts::default();
     for _ in 0..rng.between(1, 3) {
-        let (key, value) = match rng.below(6) {
-            0 => ("usage", json!({ "inputTokens": rng.below(1000), "details": { "cached": rng.below(10) } })),
-            1 => ("usage", json!({ "outputTokens": rng.below(1000), "details": value(rng, 1) })),
-            2 => ("usage", json!({ "details": object(rng, 0) })),
-            3 => ("tags", (0..rng.below(3)).map(|_| value(rng, 0)).collect()),
-            4 => ("title", Value::String(text(rng, 3))),
-            _ => ("extra", value(rng, 2)),
-        };
-        all.insert(key.to_owned(), value);
+        match rng.below(9) {
+            0 => facts.usage = Some(Usage { input_tokens: rng.below(1000) as u64, ..Usage::default() }),
+            1 => facts.usage = Some(Usage { cache_write_tokens: rng.below(10) as u64, ..Usage::default() }),
+            2 => facts.fallbacks = Some((0..rng.below(3)).map(|_| fallback(rng)).collect()),
+            3 => facts.error = Some(text(rng, 3)),
+            4 => facts.cost = Some(rng.below(1_000_000) as f64 / 1e6),
+            5 => facts.limit = Some(*rng.pick(&[Limit::Steps, Limit::Tokens, Limit::Money, Limit::Time])),
+            6 => {
+                let (reason, tool) = (StopReason::RepeatedFailure, text(rng, 1));
+                facts.stopped = Some(Stopped { reason, tool, times: rng.below(9) });
+            }
+            7 => {
+                let call = ToolCallId::new(*rng.pick(&["c1", "c2", "选项", "constructor"]));
+                facts.edited_calls.insert(call, EditedCall { input: value(rng, 2) });
+            }
+            _ => facts.structured_output = Some(value(rng, 2)),
+        }
     }
-    all
+    Box::new(facts)
+}
+
+fn fallback(rng: &mut Rng) -> Fallback {
+    Fallback { from: text(rng, 1), to: text(rng, 1), reason: text(rng, 2) }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{FrameEnd, RunEnd, RunId, SegmentKind, SessionEvent, ToolCallId, ToolOutcome};
-use serde_json::{Map, Value, json};
+use protocol::{FrameEnd, MessageStatus, RunEnd, RunId, SegmentKind, SessionEvent, ToolCallId, ToolOutcome};
+use serde_json::Value;
 
 use crate::{
     content,
@@ -23,12 +23,15 @@ pub fn stop(writer: &mut Writer, end: FrameEnd) {
     let was_parked = still_open.parked;
     still_open.close(writer);
 
-    let run_end = if end == FrameEnd::Cancelled { RunEnd::Cancelled } else { RunEnd::Failed };
-    let mut metadata = content::metadata(&mut writer.rng);
-    metadata.insert("status".to_owned(), json!(run_end));
+    let (run_end, status) = match end {
+        FrameEnd::Cancelled => (RunEnd::Cancelled, MessageStatus::Cancelled),
+        _ => (RunEnd::Failed, MessageStatus::Failed),
+    };
+    let mut metadata = content::facts(&mut writer.rng);
+    metadata.status = Some(status);
     let message = writer.message.clone();
     writer.write(SessionEvent::MetadataAdded { message: message.clone(), metadata });
-    writer.write(SessionEvent::FrameClosed { message: message.clone(), end, metadata: Map::new() });
+    writer.write(SessionEvent::FrameClosed { message: message.clone(), end, metadata: Box::default() });
     writer.write(SessionEvent::RunEnded {
         run: writer.run.clone(),
         message: writer.message.clone(),

@@ -5,11 +5,13 @@
 //! after their answer; every call is settled when the frame closes.
 
 use protocol::{
-    AgentRef, ApprovalId, Artifact, ArtifactId, FinishReason, FrameEnd, LogEntry, MessageId, MessageRef,
-    Part, ProviderMetadata, QueueExit, Role, RunEnd, RunId, SegmentKind, Seq, SessionEvent, Source,
-    Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage, run::RunOptions,
+    AgentRef, ApprovalId, Artifact, ArtifactId, FinishReason, FrameEnd, LogEntry, MessageFacts, MessageId,
+    MessageRef, Part, ProviderMetadata, QueueExit, ReportNote, Role, RunEnd, RunId, SegmentKind, Seq,
+    SessionEvent, SessionId, Source, Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage,
+    compaction::{Compaction, Status, Trigger},
+    run::RunOptions,
 };
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use test_support::Rng;
 
 use crate::{content, interrupt};
@@ -113,10 +115,9 @@ impl Writer {
             message: message.clone(),
             options: Box::new(options),
         });
-        let agent = serde_json::to_value(AgentRef::main("general", "General")).expect("serialises");
-        let metadata =
-            Map::from_iter([("agent".to_owned(), agent), ("model".to_owned(), json!("demo/demo"))]);
-        self.write(SessionEvent::FrameOpened { message, metadata, parent: None });
+        let agent = Some(AgentRef::main("general", "General"));
+        let facts = MessageFacts { agent, model: Some("demo/demo".to_owned()), ..MessageFacts::default() };
+        self.write(SessionEvent::FrameOpened { message, metadata: Box::new(facts), parent: None });
     }
 
     /// Some steps with calls, then one without.
@@ -133,7 +134,7 @@ impl Writer {
 
     pub fn finish(&mut self) {
         let reason = *self.rng.pick(&REASONS);
-        let metadata = if self.rng.percent(60) { content::metadata(&mut self.rng) } else { Map::new() };
+        let metadata = if self.rng.percent(60) { content::facts(&mut self.rng) } else { Box::default() };
         let message = self.message.clone();
         self.write(SessionEvent::FrameClosed { message, end: FrameEnd::Finished { reason }, metadata });
         self.write(SessionEvent::RunEnded {
@@ -155,10 +156,14 @@ impl Writer {
         let work = calls.iter().map(|call| self.work_of(call)).collect();
         self.interleaved(work);
         if self.rng.percent(20) {
-            let metadata = content::metadata(&mut self.rng);
+            let metadata = content::facts(&mut self.rng);
             self.write(SessionEvent::MetadataAdded { message: message.clone(), metadata });
         }
         self.write(SessionEvent::StepFinished { message });
+        if self.rng.percent(15) {
+            let event = self.noticed();
+            self.write(event);
+        }
         if calls.iter().any(|call| matches!(call.fate, Fate::Asks | Fate::ClientRuns)) {
             self.pause(&calls);
         }
@@ -307,6 +312,34 @@ impl Writer {
                 SessionEvent::MessageQueued { message, edits: None, after: None, options }
             }
             _ => SessionEvent::QueueLeft { queued: waiting, why: QueueExit::Withdrawn },
+        }
+    }
+
+    /// What the engine adds to a message between two steps.
+    fn noticed(&mut self) -> SessionEvent {
+        let message = self.message.clone();
+        let id = (*self.rng.pick(&["one", "two"])).to_owned();
+        match self.rng.below(6) {
+            0 => SessionEvent::DelegationStarted { message },
+            1 => {
+                let (tool, times) = ((*self.rng.pick(&TOOLS)).to_owned(), self.rng.between(3, 5));
+                SessionEvent::AgentStuck { message, tool, times }
+            }
+            2 => SessionEvent::AgentSteered { message, id, text: content::text(&mut self.rng, 3) },
+            3 | 4 => {
+                let text = content::text(&mut self.rng, 3);
+                let note = self.rng.percent(50).then_some(ReportNote { id, text });
+                SessionEvent::BackgroundReported { message, agents: vec![SessionId::new("sub_1")], note }
+            }
+            _ => {
+                let mut compaction = Compaction::running(Trigger::Window, 10, 20);
+                if self.rng.percent(50) {
+                    compaction.status = Status::Done;
+                    compaction.summary = content::text(&mut self.rng, 3);
+                    compaction.plan = Some(content::value(&mut self.rng, 2));
+                }
+                SessionEvent::CompactionChanged { message, id, compaction: Box::new(compaction) }
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::{
     Reply, Scripted, TestApp, calls, join_all,
     models::{Model, ModelRequest, ModelStream},
-    protocol::{Chunk, MessageFold, MessageId, project::chat::chunk_of, wire::chat::write_frame},
+    protocol::{Chunk, MessageFold, MessageId, project::chat::chunk_of, wire::chat::write_sse_event},
     says, says_in_pieces,
 };
 
@@ -76,11 +76,11 @@ async fn own_bytes(app: &TestApp, agents: usize, words: usize) -> usize {
         // The log keeps neighbouring pieces together.
         if let Some(chunk) = chunk_of(&entry.event).filter(|chunk| !matches!(chunk, Chunk::TextDelta { .. }))
         {
-            write_frame(&mut out, entry.seq, &chunk).unwrap();
+            write_sse_event(&mut out, entry.seq, &chunk).unwrap();
         }
     }
     for _ in 0..agents * words {
-        write_frame(&mut out, 1_000, &Chunk::TextDelta { id: "s0".into(), delta: WORD.into() }).unwrap();
+        write_sse_event(&mut out, 1_000, &Chunk::TextDelta { id: "s0".into(), delta: WORD.into() }).unwrap();
     }
     out.len()
 }

@@ -37,7 +37,7 @@ async fn the_edited_input_runs_and_the_message_says_that_it_was_edited() {
     // A client that reads the message again is told the same way: metadata, which every release takes.
     let mut again = app.chat("chat").send("go").await;
     again.end().await;
-    let is_edit = |chunk: &Chunk<'_>| matches!(chunk, Chunk::MessageMetadata { message_metadata } if message_metadata.contains_key("editedCalls"));
+    let is_edit = |chunk: &Chunk<'_>| matches!(chunk, Chunk::MessageMetadata { message_metadata } if !message_metadata.edited_calls.is_empty());
     assert!(again.chunks.iter().any(is_edit));
     assert_eq!(again.shown().metadata, message.metadata);
 }

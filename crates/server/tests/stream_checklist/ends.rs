@@ -10,7 +10,7 @@ async fn item_136_the_end_has_the_models_own_reason_and_the_usage() {
     let mut turn = app.send("go").await;
     let Chunk::Finish { finish_reason, message_metadata } = turn.end().await else { panic!("no finish") };
     assert_eq!(finish_reason, FinishReason::Length);
-    let metadata = message_metadata.unwrap();
+    let metadata = message_metadata.unwrap().to_map();
     assert_eq!(metadata["usage"]["inputTokens"], 14, "of both model calls");
     assert_eq!(metadata["finishReason"], "length");
     assert_eq!(turn.chunks.iter().filter(|chunk| matches!(chunk, Chunk::Finish { .. })).count(), 1);

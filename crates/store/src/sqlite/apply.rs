@@ -83,9 +83,13 @@ pub(super) fn apply(
                 duration_ms: *duration_ms,
                 failed: *failed,
             }),
-        SessionEvent::DataPushed { message, name, data, transient: false, .. } => {
-            tables.replace_note(message, name, data)
-        }
+        SessionEvent::DataPushed { message, .. }
+        | SessionEvent::AgentSteered { message, .. }
+        | SessionEvent::BackgroundReported { message, .. }
+        | SessionEvent::CompactionChanged { message, .. } => match entry.event.data_part() {
+            Some(part) if !part.transient => tables.replace_note(message, &part),
+            _ => Ok(()),
+        },
         SessionEvent::ArtifactKept { message, artifact } => tables.insert_artifact(message, artifact),
         SessionEvent::ApprovalAsked { message, approval, call, raised: false } => {
             tables.insert_interaction(approval, message, call)
@@ -120,7 +124,8 @@ pub(super) fn apply(
         | SessionEvent::ToolRejected { .. }
         | SessionEvent::ToolProgress { .. }
         | SessionEvent::ToolSettled { .. }
-        | SessionEvent::DataPushed { transient: true, .. } => Ok(()),
+        | SessionEvent::DelegationStarted { .. }
+        | SessionEvent::AgentStuck { .. } => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Notes of a session: the newest `data` of every `data-<name>` part that is kept.
 
-use protocol::MessageId;
+use protocol::{DataPart, MessageId};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
@@ -9,18 +9,13 @@ use crate::{SessionKey, StoreError};
 
 impl TableWriter<'_> {
     /// Parts of sub-agents are not notes of the session.
-    pub(super) fn replace_note(
-        &self,
-        message: &MessageId,
-        name: &str,
-        data: &Value,
-    ) -> Result<(), StoreError> {
+    pub(super) fn replace_note(&self, message: &MessageId, part: &DataPart<'_>) -> Result<(), StoreError> {
         self.connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO notes (session, name, data) SELECT ?1, ?2, ?3
                  WHERE NOT EXISTS (SELECT 1 FROM frames WHERE session = ?1 AND message = ?4)",
             )?
-            .execute(params![self.session.0, name, json(data)?, message.as_str()])?;
+            .execute(params![self.session.0, part.name, json(&part.data)?, message.as_str()])?;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use protocol::{
     SegmentKind, Seq, SessionEvent, SessionId, Timestamp, ToolCall, ToolCallId, UiMessage, WorkspaceId,
     event::LogEntry,
 };
-use serde_json::{Map, json};
+use serde_json::json;
 use store::{
     Append, DeltaRow, LastRun, Row, RunStatus, SessionKey, SessionRecord, SessionTarget, Store, StoreError,
 };
@@ -132,12 +132,12 @@ pub fn started(message: &str, answers: MessageRef) -> SessionEvent {
 }
 
 pub fn opened(message: &str) -> SessionEvent {
-    SessionEvent::FrameOpened { message: id(message), metadata: Map::new(), parent: None }
+    SessionEvent::FrameOpened { message: id(message), metadata: Box::default(), parent: None }
 }
 
 pub fn closed(message: &str) -> SessionEvent {
     let end = FrameEnd::Finished { reason: FinishReason::Stop };
-    SessionEvent::FrameClosed { message: id(message), end, metadata: Map::new() }
+    SessionEvent::FrameClosed { message: id(message), end, metadata: Box::default() }
 }
 
 pub fn ended(message: &str, end: RunEnd) -> SessionEvent {

@@ -1,11 +1,10 @@
 //! A run that was started by a command: the server does what was asked and answers with the result; no agent is called.
 
 use protocol::{FinishReason, SegmentKind};
-use serde_json::Value;
 
 use super::driver::{Driven, RunStop};
 use crate::{
-    context::{command::COMMAND, compaction::Status},
+    context::compaction::Status,
     run::{
         agent_log::AgentLog,
         context::AgentContext,
@@ -21,7 +20,7 @@ const NOTHING: &str = "There is nothing to summarise: this chat has only one tur
 
 /// Whether the frame was opened for a command.
 pub(super) fn is_command(frame: &Frame) -> bool {
-    frame.fact(COMMAND).is_some()
+    frame.facts().command.is_some()
 }
 
 pub(super) async fn execute(
@@ -29,8 +28,7 @@ pub(super) async fn execute(
     frame: &mut Frame,
     log: &mut AgentLog,
 ) -> Result<Driven, RunStop> {
-    let wish = frame.fact(COMMAND).and_then(|fact| fact.get("wish")).and_then(Value::as_str);
-    let wish = wish.unwrap_or_default().to_owned();
+    let wish = frame.facts().command.as_ref().map(|command| command.wish.clone()).unwrap_or_default();
     // The compaction was done before a crash, and the run had not ended yet.
     let before = frame.newest_compaction().is_some_and(|(_, it)| it.status == Status::Done);
     let compacted = match before {

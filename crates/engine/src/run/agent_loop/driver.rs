@@ -5,35 +5,28 @@
 use std::sync::atomic::Ordering;
 
 use models::ModelError;
-use protocol::{FinishReason, FoldError, SegmentKind, ToolCall};
-use serde_json::json;
+use protocol::{FinishReason, FoldError, Limit, MessageFacts, SegmentKind, ToolCall};
 use store::StoreError;
 
 use super::{
     repeated_failure,
     turn::{Offer, PlannedCall, Step, Turn},
 };
-use crate::{
-    context::history::STEERING,
-    run::{
-        agent_log::AgentLog,
-        context::AgentContext,
-        delegation::{
-            background::{self, Background},
-            budget::{Limit, Reserved},
-            delegate::resume_background,
-            hub::{Note, PERSON},
-            mailbox::AgentMailbox,
-            work_permit::WorkPermit,
-        },
-        frame::Frame,
-        model_call::call::call_model,
-        restore::{self, Cause},
-        tool_calls::{
-            call::{Called, call_tools, take_answer},
-            loop_tools,
-        },
+use crate::run::{
+    agent_log::AgentLog,
+    context::AgentContext,
+    delegation::{
+        background::{self, Background},
+        budget::Reserved,
+        delegate::resume_background,
+        hub::{Note, PERSON},
+        mailbox::AgentMailbox,
+        work_permit::WorkPermit,
     },
+    frame::Frame,
+    model_call::call::call_model,
+    restore::{self, Cause},
+    tool_calls::call::{Called, call_tools, take_answer},
 };
 
 /// One agent at work: what its loop reads, writes and decides with.
@@ -120,7 +113,7 @@ async fn run_steps(work: &mut AgentWork) -> Result<Driven, RunStop> {
             }
             // Boxed: a run waits for its model most of the time, and its future should be small then.
             Step::CallTools(calls) => match Box::pin(call_tools(work, calls)).await? {
-                Called::All if work.frame.fact(loop_tools::STRUCTURED).is_some() => work.turn.finish(),
+                Called::All if work.frame.facts().structured_output.is_some() => work.turn.finish(),
                 Called::All => {}
                 Called::Parked(parked) => {
                     if let Step::Park(questions) = work.turn.next() {
@@ -165,10 +158,7 @@ fn stop_repeated_failure(work: &mut AgentWork) -> Result<bool, FoldError> {
     let frame = &mut work.frame;
     let Some(failure) = repeated_failure::find(frame) else { return Ok(false) };
     tracing::info!(run = %work.context.run.id, tool = failure.tool, "stopped a call that keeps failing");
-    frame.note(
-        "stopped",
-        json!({ "reason": "repeated_failure", "tool": failure.tool, "times": failure.times }),
-    )?;
+    frame.stuck(failure.tool.clone(), failure.times)?;
     frame.finish_step()?;
     frame.say(SegmentKind::Text, failure.text())?;
     frame.finish_step()?;
@@ -186,8 +176,8 @@ fn within_limits(work: &mut AgentWork, offer: Offer) -> Result<(Offer, Option<Re
         Offer::Summarise => return Ok((offer, None)),
     };
     work.turn.limit_reached();
-    if work.frame.fact("limit").is_none() {
-        work.frame.note("limit", json!(limit.name()))?;
+    if work.frame.facts().limit.is_none() {
+        work.frame.note(MessageFacts { limit: Some(limit), ..MessageFacts::default() })?;
     }
     Ok((Offer::NoTools, None))
 }
@@ -204,12 +194,7 @@ fn take_steering(run: &AgentContext, frame: &mut Frame) -> Result<bool, FoldErro
             run.tree.hub.broadcast(Note { id, from, text: text.clone(), at });
         }
         frame.finish_step()?;
-        frame.data(
-            STEERING.to_owned(),
-            Some(run.services.ids.time_ordered()),
-            json!({ "text": text }),
-            false,
-        )?;
+        frame.steer(run.services.ids.time_ordered(), text)?;
     }
     Ok(any)
 }

@@ -116,7 +116,7 @@ impl UnshownApprovals {
     /// Applies an event of a sub-agent.
     pub(crate) fn sub_agent_event(&mut self, message: &MessageId, event: &SessionEvent) {
         if let SessionEvent::FrameOpened { metadata, .. } = event {
-            let agent = metadata.get("agentName").and_then(Value::as_str).unwrap_or_default();
+            let agent = metadata.agent_name.as_deref().unwrap_or_default();
             self.selectors.insert(message.clone(), ApprovalSelector::new(agent));
         }
         if let Some(selector) = self.selectors.get_mut(message) {

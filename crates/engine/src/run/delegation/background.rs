@@ -5,14 +5,13 @@
 
 use std::time::Duration;
 
-use protocol::{ToolCall, ToolOutcome};
+use protocol::{ReportNote, SessionId, ToolCall, ToolOutcome};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tools::delegation::{self, AbortAgentInput, SendInputInput, WaitAgentInput};
 
 use super::{delegate::Delegated, mailbox::AgentMailbox, request::Refusal, tree::EndedAgent};
 use crate::{
-    context::history::{BACKGROUND, STEERING},
     mailbox::activity::ActivityGuard,
     run::{
         agent_loop::driver::{AgentWork, RunStop},
@@ -113,9 +112,10 @@ async fn abort(run: &AgentContext, call: &ToolCall, activity: ActivityGuard) -> 
                     break;
                 }
             }
-            ToolOutcome::Done {
-                output: json!({ "ok": true, "agentId": input.agent_id, "status": "aborted" }),
-            }
+            let output = json!({ "ok": true, "agentId": input.agent_id, "status": "aborted" });
+            let (call, agent) = (call.id.clone(), SessionId::new(input.agent_id));
+            let (outcome, activity) = (ToolOutcome::Done { output }, Some(activity));
+            return Delegated::Reported { call, agent, outcome, activity };
         }
         _ => unknown(run, &input.agent_id),
     };
@@ -140,10 +140,9 @@ async fn wait(run: &AgentContext, call: &ToolCall, activity: ActivityGuard) -> D
         });
         for agent_id in &input.agent_ids {
             if let Some(ended) = run.tree.take_ended(agent_id) {
-                return Delegated::Done(
-                    ToolOutcome::Done { output: ended_value(agent_id, &ended.outcome) },
-                    ended.activity.or(activity),
-                );
+                let outcome = ToolOutcome::Done { output: ended_value(agent_id, &ended.outcome) };
+                let (call, agent) = (call.id.clone(), SessionId::new(agent_id.as_str()));
+                return Delegated::Reported { call, agent, outcome, activity: ended.activity.or(activity) };
             }
         }
         if !at_work {
@@ -217,14 +216,10 @@ pub(crate) async fn wait_for_all(work: &mut AgentWork) -> Result<Background, Run
     if unreported.is_empty() {
         return Ok(Background::None);
     }
-    let text = report(&unreported);
+    let note = ReportNote { id: run.services.ids.time_ordered(), text: report(&unreported) };
+    let agents = unreported.iter().map(|ended| ended.chat.clone()).collect();
     unreported.into_iter().for_each(|ended| permit.adopt(ended.activity));
-    frame.data(
-        STEERING.to_owned(),
-        Some(run.services.ids.time_ordered()),
-        json!({ "text": text, "from": BACKGROUND }),
-        false,
-    )?;
+    frame.report_background(agents, note)?;
     Ok(Background::Reported)
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+pub(crate) use protocol::Limit;
 use protocol::{Cost, Usage};
 use tokio::time::{Duration, Instant};
 
@@ -26,26 +27,6 @@ struct Used {
     reserved: u64,
     /// Billionths of a dollar.
     nano_usd: u64,
-}
-
-/// Which limit was reached; the spelling is the wire's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
-    Steps,
-    Tokens,
-    Money,
-    Time,
-}
-
-impl Limit {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Steps => "steps",
-            Self::Tokens => "tokens",
-            Self::Money => "money",
-            Self::Time => "time",
-        }
-    }
 }
 
 /// A reserved model call; dropping it releases the reservation.

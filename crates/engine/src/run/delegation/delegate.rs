@@ -7,11 +7,9 @@ use std::{collections::HashMap, sync::Arc};
 use futures::future::BoxFuture;
 use models::{ChoiceError, Model, ModelMessage, UserContent};
 use protocol::{
-    AgentRef, ErrorCode, FrameEnd, FrameParent, MessageId, RunOptions, SessionId, ToolCall, ToolOutcome,
-    ToolState,
+    AgentRef, ErrorCode, FrameEnd, FrameParent, MessageFacts, MessageId, MessageStatus, RunOptions,
+    SessionId, ToolCall, ToolCallId, ToolOutcome, ToolState,
 };
-use serde::Deserialize;
-use serde_json::{Map, json};
 use tokio::sync::watch;
 use tools::delegation::SPAWN_AGENT;
 
@@ -43,6 +41,13 @@ use crate::{
 /// How a delegation ended.
 pub(crate) enum Delegated {
     Done(ToolOutcome, Option<ActivityGuard>),
+    /// The call is done, with the result of a background agent.
+    Reported {
+        call: ToolCallId,
+        agent: SessionId,
+        outcome: ToolOutcome,
+        activity: Option<ActivityGuard>,
+    },
     /// The sub-agent works in the background: the call is settled, the future is the work.
     Started(ToolOutcome, BoxFuture<'static, Delegated>, ActivityGuard),
     /// The sub-agent waits for a person, with these frames.
@@ -316,19 +321,18 @@ fn open(
     let mut frame = Frame::new(ids.message());
     let chat = ids.sub_chat();
     let agent = AgentRef::sub(&request.agent.name, &request.agent.display_name, &caller.position.path);
-    let mut metadata = Map::from_iter([
-        ("agent".to_owned(), json!(agent)),
-        ("agentName".to_owned(), json!(request.agent.name)),
-        ("agentId".to_owned(), json!(chat)),
-        ("parentToolCallId".to_owned(), json!(call.id)),
-        ("parentMessageId".to_owned(), json!(caller.position.message)),
-        ("chatId".to_owned(), json!(chat)),
-        ("model".to_owned(), json!(model.name())),
-        ("createdAt".to_owned(), json!(caller.services.clock.now())),
-    ]);
-    if queued {
-        metadata.insert("status".to_owned(), json!("queued"));
-    }
+    let facts = MessageFacts {
+        agent: Some(agent),
+        agent_name: Some(request.agent.name.clone()),
+        agent_id: Some(chat.clone()),
+        parent_tool_call_id: Some(call.id.clone()),
+        parent_message_id: Some(caller.position.message.clone()),
+        chat_id: Some(chat.clone()),
+        model: Some(model.name().to_owned()),
+        created_at: Some(caller.services.clock.now()),
+        status: queued.then_some(MessageStatus::Queued),
+        ..MessageFacts::default()
+    };
     let parent = FrameParent {
         message: caller.position.message.clone(),
         call: call.id.clone(),
@@ -338,7 +342,7 @@ fn open(
         context: handover::context(caller, request),
         background: request.background,
     };
-    frame.open(metadata, Some(Box::new(parent.clone())))?;
+    frame.open(facts, Some(Box::new(parent.clone())))?;
     Ok(RestoredAgent { frame, parent })
 }
 
@@ -355,8 +359,7 @@ fn task_message(parent: &FrameParent) -> ModelMessage {
 fn outcome_of_closed(frame: &Frame, agent: &str, chat: &str) -> ToolOutcome {
     match frame.end() {
         Some(FrameEnd::Failed { message }) => {
-            let code = frame.fact("errorCode").and_then(|code| ErrorCode::deserialize(code).ok());
-            let code = code.unwrap_or(ErrorCode::Internal);
+            let code = frame.facts().error_code.unwrap_or(ErrorCode::Internal);
             ToolOutcome::Failed { message: failed_text(agent, code.as_str(), message) }
         }
         Some(FrameEnd::Cancelled) => ToolOutcome::Failed { message: cancelled_text(agent) },

@@ -9,10 +9,9 @@ use std::collections::{HashMap, VecDeque};
 
 use parking_lot::Mutex;
 use protocol::{FrameEnd, SessionEvent, Timestamp};
-use serde_json::Value;
 
 use super::report;
-use crate::{context::history::STEERING, run::frame::Frame};
+use crate::run::frame::Frame;
 
 /// Notes the board keeps, and characters of each; the oldest goes first.
 const NOTES: usize = 64;
@@ -119,7 +118,7 @@ impl Hub {
 
     /// What an event of the log did to the board when it was written; `frame` is the one it belongs to, after it.
     pub(crate) fn replay(&self, event: &SessionEvent, frame: &Frame, is_root: bool, at: Timestamp) {
-        let role = frame.fact("agentName").and_then(Value::as_str).unwrap_or_default();
+        let role = frame.facts().agent_name.as_deref().unwrap_or_default();
         match event {
             SessionEvent::FrameOpened { parent: Some(_), .. } => {
                 self.take(role);
@@ -133,12 +132,11 @@ impl Hub {
                 FrameEnd::Failed { .. } => self.leave(role),
                 FrameEnd::Cancelled => self.remove(role),
             },
-            SessionEvent::DataPushed { name, data, .. }
-                if is_root && name == STEERING && data.get("from").is_none() =>
-            {
-                let text = data.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-                let id = frame.message().id.to_string();
-                self.broadcast(Note { id, from: PERSON.to_owned(), text, at: at.0 });
+            event if is_root => {
+                if let Some(text) = event.steering() {
+                    let (id, text) = (frame.message().id.to_string(), text.to_owned());
+                    self.broadcast(Note { id, from: PERSON.to_owned(), text, at: at.0 });
+                }
             }
             _ => {}
         }

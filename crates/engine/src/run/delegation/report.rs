@@ -3,7 +3,7 @@
 use protocol::{Part, UiMessage};
 use serde_json::{Value, json};
 
-use crate::run::{frame::Frame, tool_calls::loop_tools};
+use crate::run::frame::Frame;
 
 /// The longest summary, in characters.
 const MAX_SUMMARY: usize = 50_000;
@@ -29,7 +29,7 @@ pub(crate) fn has_calls(message: &UiMessage) -> bool {
 /// The result as text: the summary, or else the structured answer.
 pub(crate) fn said(frame: &Frame) -> String {
     let said = summary(frame.message());
-    match frame.fact(loop_tools::STRUCTURED) {
+    match &frame.facts().structured_output {
         Some(output) if said.trim().is_empty() => output.to_string(),
         _ => said,
     }
@@ -37,7 +37,7 @@ pub(crate) fn said(frame: &Frame) -> String {
 
 pub(crate) fn result(frame: &Frame, agent_id: &str) -> Value {
     let message = frame.message();
-    let structured = frame.fact(loop_tools::STRUCTURED);
+    let structured = &frame.facts().structured_output;
     let (summary, cut) = shorten(said(frame).trim());
     let mut result = json!({
         "ok": true,
@@ -50,8 +50,8 @@ pub(crate) fn result(frame: &Frame, agent_id: &str) -> Value {
     if cut {
         result["truncated"] = json!(true);
     }
-    if let Some(limit) = frame.fact("limit") {
-        result["limit"] = limit.clone();
+    if let Some(limit) = frame.facts().limit {
+        result["limit"] = json!(limit);
     }
     if let Some(output) = structured {
         result["response_metadata"] = json!({ "structured_output": output });

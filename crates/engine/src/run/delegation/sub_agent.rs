@@ -7,11 +7,9 @@ use std::{
 };
 
 use futures::FutureExt;
-use protocol::{ErrorCode, FinishReason, FrameEnd, ToolOutcome};
-use serde_json::json;
+use protocol::{ErrorCode, FinishReason, FrameEnd, Limit, MessageFacts, ToolOutcome};
 
 use super::{
-    budget::Limit,
     delegate::{Delegated, SubAgent},
     hub::Note,
     report,
@@ -21,13 +19,10 @@ use super::{
 };
 use crate::{
     mailbox::activity::ActivityGuard,
-    run::{
-        agent_loop::{
-            driver::{AgentWork, Driven, RunStop, drive},
-            lifecycle::person_text,
-            turn::Offer,
-        },
-        tool_calls::loop_tools,
+    run::agent_loop::{
+        driver::{AgentWork, Driven, RunStop, drive},
+        lifecycle::person_text,
+        turn::Offer,
     },
 };
 
@@ -92,8 +87,8 @@ async fn drive_to_result(
     request: &DelegationRequest,
     was_queued: bool,
 ) -> Result<Driven, RunStop> {
-    if was_queued && work.frame.fact("status").is_some() {
-        work.frame.note("status", json!("running"))?;
+    if was_queued && work.frame.facts().status.is_some() {
+        work.frame.start_delegation()?;
         work.log.append(&mut work.frame).await?;
     }
     let mut driven = drive_within_time(work).await?;
@@ -110,7 +105,7 @@ async fn drive_to_result(
             Offer::Nudge
         };
         let is_complete = match offer {
-            Offer::Finish => work.frame.fact(loop_tools::STRUCTURED).is_some(),
+            Offer::Finish => work.frame.facts().structured_output.is_some(),
             _ => !report::summary(message).trim().is_empty(),
         };
         if is_complete {
@@ -152,7 +147,7 @@ async fn drive_within_time(work: &mut AgentWork) -> Result<Driven, RunStop> {
     match driven {
         Err(RunStop::Cancelled) if is_over && !work.context.cancel.is_cancelled() => {
             work.frame.settle_open_calls("the time limit was reached before this call had a result")?;
-            work.frame.note("limit", json!(Limit::Time.name()))?;
+            work.frame.note(MessageFacts { limit: Some(Limit::Time), ..MessageFacts::default() })?;
             work.turn.call_model_once_more(work.frame.steps(), Offer::NoTools);
             drive(work).await
         }
@@ -172,7 +167,7 @@ async fn until(deadline: Option<tokio::time::Instant>) {
 
 async fn finish(work: &mut AgentWork, agent_id: &str, reason: FinishReason) -> Result<ToolOutcome, RunStop> {
     let said = report::summary(work.frame.message());
-    let structured = work.frame.fact(loop_tools::STRUCTURED).is_some();
+    let structured = work.frame.facts().structured_output.is_some();
     if work.context.agent.tools.finish.is_some() && !structured {
         let why = "It gave no answer in the form that was asked for.".to_owned();
         return fail(work, ErrorCode::ModelUnavailable, "no_structured_output", why).await;

@@ -1,11 +1,13 @@
 //! What a frame knows about its context: how much of the window its newest call used, and its newest compaction. Both
 //! come from the events alone, so a restored frame knows the same.
 
-use protocol::{FoldError, SessionEvent};
-use serde_json::{Value, json};
+use protocol::{
+    FoldError, SessionEvent,
+    compaction::{Compaction, Status},
+    json::disarm,
+};
 
 use super::Frame;
-use crate::context::compaction::{COMPACTION, Compaction, Status};
 
 impl Frame {
     /// The tokens that the provider counted for the newest call, input and output.
@@ -16,7 +18,15 @@ impl Frame {
     /// Writes the state of a compaction; the same id again replaces the state before.
     pub(crate) fn compaction(&mut self, id: &str, compaction: &Compaction) -> Result<(), FoldError> {
         self.finish_step()?;
-        self.data(COMPACTION.to_owned(), Some(id.to_owned()), json!(compaction), false)
+        self.put_compaction(id.to_owned(), compaction.clone())
+    }
+
+    fn put_compaction(&mut self, id: String, mut compaction: Compaction) -> Result<(), FoldError> {
+        if let Some(plan) = &mut compaction.plan {
+            disarm(plan);
+        }
+        let (message, compaction) = (self.id(), Box::new(compaction));
+        self.put(SessionEvent::CompactionChanged { message, id, compaction })
     }
 
     /// The newest compaction of this message, with its id.
@@ -36,7 +46,7 @@ impl Frame {
         }
         let id = id.to_owned();
         it.status = Status::Stopped;
-        self.data(COMPACTION.to_owned(), Some(id), json!(it), false)
+        self.put_compaction(id, it)
     }
 
     pub(super) fn note_context(&mut self, event: &SessionEvent) {
@@ -46,11 +56,7 @@ impl Frame {
                 let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
                 self.context = (tokens > 0).then_some(tokens);
             }
-            SessionEvent::DataPushed { name, data, .. }
-                if name == COMPACTION && data.get("status").and_then(Value::as_str) == Some("done") =>
-            {
-                self.context = None;
-            }
+            event if event.compaction().is_some_and(|it| it.status == Status::Done) => self.context = None,
             _ => {}
         }
     }

@@ -1,8 +1,6 @@
 //! Writes a person's answer into a frame: the answer, a changed input, and what they allowed for the session.
 
-use protocol::{
-    ApprovalId, FoldError, SessionEvent, ToolCallId, ToolPart, json::disarm, project::chat::EDITED_CALLS,
-};
+use protocol::{ApprovalId, FoldError, SessionEvent, ToolCallId, ToolPart, json::disarm};
 use serde_json::Value;
 
 use super::Frame;
@@ -47,6 +45,6 @@ impl Frame {
 
     /// The input that a person put in place of this call's, if they changed it.
     pub(crate) fn edited(&self, call: &ToolCallId) -> Option<&Value> {
-        self.fact(EDITED_CALLS)?.get(call.as_str())?.get("input")
+        self.facts().edited_calls.get(call).map(|edited| &edited.input)
     }
 }

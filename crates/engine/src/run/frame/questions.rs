@@ -1,10 +1,12 @@
 //! Writes questions to a person into a frame, its own or copies of those of a sub-agent.
 
-use protocol::{ApprovalId, FoldError, IdSource, MessageId, SessionEvent, ToolCall, ToolCallId};
-use serde_json::json;
+use std::collections::BTreeMap;
+
+use protocol::{
+    ApprovalId, FoldError, IdSource, MessageFacts, MessageId, RaisedCall, SessionEvent, ToolCall, ToolCallId,
+};
 
 use super::Frame;
-use crate::context::history::RAISED_CALLS;
 
 impl Frame {
     pub(crate) fn ask(&mut self, approval: ApprovalId, call: ToolCall) -> Result<(), FoldError> {
@@ -27,10 +29,10 @@ impl Frame {
         if self.calls.contains(&call.id) {
             call.id = ids.tool_call();
         }
-        self.note(
-            RAISED_CALLS,
-            json!({ call.id.as_str(): { "agentName": agent, "messageId": from, "toolCallId": original } }),
-        )?;
+        let raised =
+            RaisedCall { agent_name: agent.to_owned(), message_id: from.clone(), tool_call_id: original };
+        let raised_calls = BTreeMap::from([(call.id.clone(), raised)]);
+        self.note(MessageFacts { raised_calls, ..MessageFacts::default() })?;
         self.request(call.clone(), None)?;
         let message = self.id();
         self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: true })?;

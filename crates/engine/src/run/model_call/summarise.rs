@@ -51,7 +51,7 @@ pub(crate) async fn summarise(
     let mut summary = String::new();
     for piece in transcript::pieces(messages, room.window * SHARE / 100, MOST) {
         if let Err(limit) = run.position.budget.room() {
-            return Err(NoSummary::Because(format!("the limit of {} is reached", limit.name())));
+            return Err(NoSummary::Because(format!("the limit of {} is reached", limit.as_str())));
         }
         let conversation = match summary.as_str() {
             "" => piece,

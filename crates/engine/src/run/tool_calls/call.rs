@@ -292,6 +292,11 @@ impl StepCalls {
                 work.permit.adopt(activity);
                 self.outcomes[place] = Some(outcome);
             }
+            Delegated::Reported { call, agent, outcome, activity } => {
+                work.permit.adopt(activity);
+                work.frame.will_report(call, agent);
+                self.outcomes[place] = Some(outcome);
+            }
             Delegated::Started(outcome, background, activity) => {
                 work.permit.adopt(Some(activity));
                 self.outcomes[place] = Some(outcome);
@@ -357,6 +362,10 @@ impl StepCalls {
                     Some(Err(error)) => tracing::error!(%error, "a delegation broke off"),
                     Some(Ok(DelegatedCall { place, delegated })) => match delegated {
                         Delegated::Done(outcome, _) => self.outcomes[place] = Some(outcome),
+                        Delegated::Reported { call, agent, outcome, .. } => {
+                            frame.will_report(call, agent);
+                            self.outcomes[place] = Some(outcome);
+                        }
                         Delegated::Started(outcome, background, _) => {
                             self.outcomes[place] = Some(outcome);
                             mailbox.background.spawn(background);

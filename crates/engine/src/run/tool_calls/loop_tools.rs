@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use protocol::{ToolCall, ToolOutcome, ToolSpec};
+use protocol::{MessageFacts, ToolCall, ToolOutcome, ToolSpec};
 use serde_json::{Value, json};
 
 use super::schema;
@@ -14,9 +14,6 @@ use crate::{
     },
     run::{context::AgentContext, frame::Frame},
 };
-
-/// Where the message keeps a structured answer.
-pub(crate) const STRUCTURED: &str = "structuredOutput";
 
 /// Checks a call of one of these tools; `None` if it is another tool. Changes nothing.
 pub(crate) fn check(run: &AgentContext, tool: &str, input: &Value) -> Option<Result<(), String>> {
@@ -58,7 +55,8 @@ pub(crate) fn call(
 ) -> Result<Option<ToolOutcome>, protocol::FoldError> {
     let output = match call.name.as_str() {
         FINISH if run.agent.tools.finish.is_some() => {
-            frame.note(STRUCTURED, call.input.clone())?;
+            let structured_output = Some(call.input.clone());
+            frame.note(MessageFacts { structured_output, ..MessageFacts::default() })?;
             json!({ "ok": true })
         }
         EQUIP if !run.agent.tools.groups.is_empty() => {
