@@ -4,20 +4,30 @@ use std::fmt::Write;
 
 use models::catalog::list::{ModelInfo, ModelList};
 
-/// Formats one line per model under its provider. What keeps a provider from being used is in the provider's line.
+const COLUMNS: usize = 80;
+
+/// Formats the models under their providers. What keeps a provider from being used is in the provider's line. Tags that
+/// do not fit 80 columns are on a line of their own.
 pub(super) fn table(list: &ModelList) -> String {
-    let width = list.models.iter().map(|model| model.id.len()).max().unwrap_or_default().min(48);
     let mut out = String::new();
     for provider in &list.providers {
-        let mut models = list.models.iter().filter(|model| model.provider == provider.id).peekable();
-        if models.peek().is_none() && provider.available {
+        let models: Vec<_> = list.models.iter().filter(|model| model.provider == provider.id).collect();
+        if models.is_empty() && provider.available {
             continue;
         }
         let state = provider.reason.as_deref().unwrap_or("ready");
         line(&mut out, format_args!("{} ({}): {state}", provider.label, provider.id));
+        let width = models.iter().map(|model| model.id.len()).max().unwrap_or_default().min(48);
         for model in models {
             let mark = if model.default { '*' } else { ' ' };
-            line(&mut out, format_args!("{mark} {:width$}  {}", model.id, facts(model)));
+            let start = format!("{mark} {:width$}  {}", model.id, window_and_price(model));
+            let tags = tags(model);
+            if tags.is_empty() || start.len() + 2 + tags.len() <= COLUMNS {
+                let whole = format!("{start}  {tags}");
+                line(&mut out, format_args!("{}", whole.trim_end()));
+            } else {
+                line(&mut out, format_args!("{}\n      {tags}", start.trim_end()));
+            }
         }
     }
     line(&mut out, format_args!("\n* default model: {}", list.default.reason));
@@ -32,7 +42,7 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     writeln!(out, "{text}").unwrap_or_default();
 }
 
-fn facts(model: &ModelInfo) -> String {
+fn window_and_price(model: &ModelInfo) -> String {
     let mut facts = Vec::new();
     if let Some(window) = model.details.context_window {
         facts.push(format!("{:>5}", tokens(window)));
@@ -40,12 +50,12 @@ fn facts(model: &ModelInfo) -> String {
     if let Some(price) = model.details.price {
         facts.push(format!("${} in, ${} out", price.input, price.output));
     }
-    let tags: Vec<_> =
-        model.details.tags.iter().map(|tag| tag.as_str()).filter(|tag| *tag != "chat").collect();
-    if !tags.is_empty() {
-        facts.push(tags.join(" "));
-    }
     facts.join("  ")
+}
+
+fn tags(model: &ModelInfo) -> String {
+    let tags = model.details.tags.iter().map(|tag| tag.as_str()).filter(|tag| *tag != "chat");
+    tags.collect::<Vec<_>>().join(" ")
 }
 
 fn tokens(count: u64) -> String {
@@ -78,6 +88,9 @@ mod tests {
         let table = table(&catalog.list(&Filter::default()));
         assert!(table.contains("DeepSeek (deepseek): ready\n* deepseek/deepseek-chat"), "{table}");
         assert!(table.contains("128k  $0.28 in, $0.42 out  tool_call code"), "{table}");
+        for model in table.lines().filter(|line| line.starts_with([' ', '*'])) {
+            assert!(model.len() <= COLUMNS, "{model}");
+        }
         assert!(table.contains("xAI (xai): no key is set; put one in XAI_API_KEY"), "{table}");
         assert!(
             table.ends_with("* default model: DEEPSEEK_API_KEY is set\n  fallback: ollama/x\n"),
