@@ -218,13 +218,13 @@ mod tests {
     async fn a_body_counts_among_all_bodies_until_it_is_dropped() {
         let limits = Limits { bodies_bytes: 100, bodies_wait: Duration::from_millis(1), ..Limits::default() };
         let resources = Resources::new(limits);
-        let mut arriving = Arriving { first: Bytes::new(), all: Vec::new(), announced: None, held: None };
-        arriving.read(&resources, Body::from("x".repeat(60)), 1000).await.unwrap();
-        let received = arriving.done();
+        let mut reader = BodyReader { first: Bytes::new(), all: Vec::new(), announced: None, reserved: None };
+        reader.read(&resources, Body::from("x".repeat(60)), 1000).await.unwrap();
+        let received = reader.finish();
         assert_eq!((received.len(), resources.bodies_bytes()), (60, 60));
-        assert!(resources.hold(60).await.is_none(), "there is no room for another");
+        assert!(resources.reserve_body_bytes(60).await.is_none(), "there is no room for another");
         drop(received);
         assert_eq!(resources.bodies_bytes(), 0);
-        assert!(resources.hold(60).await.is_some());
+        assert!(resources.reserve_body_bytes(60).await.is_some());
     }
 }
