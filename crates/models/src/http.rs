@@ -10,6 +10,7 @@ mod client;
 mod connect;
 mod exchange;
 mod framing;
+mod idle_pool;
 
 use std::time::Duration;
 

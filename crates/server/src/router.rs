@@ -1,4 +1,4 @@
-//! The whole URL table. Step 1 of every request.
+//! The whole URL table.
 
 use axum::{
     Router,

@@ -1,4 +1,4 @@
-//! A viewer of a session as a body of server-sent events. Step 9 of a chat request.
+//! A viewer of a session as a body of server-sent events.
 //!
 //! The stream begins with a comment, so that the client sees the response at once. It sends another comment after each
 //! silence and ends with `[DONE]`. Events that are ready together are returned together and sent in one write.

@@ -1,7 +1,7 @@
-//! Approvals for any surface: which are pending, why they were asked, and what an answer may contain.
+//! Approvals over `/api/approvals`: which are pending, why they were asked, and what an answer may contain.
 //!
 //! Answers are checked here: an edited input must be one that the tool accepts, an "always" must have been offered. The
-//! session's actor then writes the answer.
+//! session's actor then accepts the answer (`session/answer.rs`). Answers in a chat message go there directly.
 
 use std::sync::Arc;
 

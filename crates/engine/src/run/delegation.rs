@@ -6,7 +6,6 @@ pub(crate) mod budget;
 pub(crate) mod delegate;
 pub(crate) mod handover;
 pub(crate) mod hub;
-pub(crate) mod mailbox;
 pub(crate) mod position;
 pub(crate) mod report;
 pub(crate) mod request;

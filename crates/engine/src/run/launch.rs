@@ -12,6 +12,7 @@ use store::{RecoveryStage, RunRecord, RunStatus, SessionRecord};
 use tokio::sync::mpsc;
 
 use super::{
+    agent_inbox::AgentInbox,
     agent_log::AgentLog,
     agent_loop::{
         driver::AgentWork,
@@ -20,7 +21,6 @@ use super::{
     },
     context::{AgentContext, AgentSetup, RunScope},
     delegation::{
-        mailbox::AgentMailbox,
         position::Position,
         tree::{AgentTree, RELAYED},
         work_permit::WorkPermit,
@@ -28,7 +28,8 @@ use super::{
     end::{self, corrupt},
     frame::Frame,
     model_call::title,
-    restore::{self, Cause, RestoredRun},
+    restore::{self, RestoredRun},
+    tool_calls::plan::{self, Cause},
 };
 use crate::{
     EngineError,
@@ -124,6 +125,7 @@ impl Runner for AgentRunner {
         let services = &self.services;
         let mut restored = self.restore(record, &run, &how).await?;
         let cause = if matches!(how, Resume::Recover(_)) { Cause::Crash } else { Cause::Person };
+        restored.sub_agents.iter_mut().for_each(|sub_agent| sub_agent.cause = cause);
         let how = match how {
             Resume::Answer { decisions, mut outputs } => {
                 restored.retain_expected(&mut outputs, &services.tools);
@@ -162,7 +164,7 @@ impl Runner for AgentRunner {
         }
         writer.append(events, std::mem::take(&mut restored.closed)).await?;
         let grants = Grants::new(restored.grants.iter().cloned());
-        let calls = restore::plan(&restored.frame, &services.tools, &grants, cause);
+        let calls = plan::plan(&restored.frame, &services.tools, &grants, cause);
         let turn = Turn::resume(setup.definition.max_steps, restored.frame.steps(), calls);
         let known = Known { may_need_title: is_young(record), ..Known::default() };
         let live = self.spawn(session, run, setup, writer, restored, turn, known);
@@ -287,9 +289,9 @@ impl AgentRunner {
         let services = &self.services;
         let RestoredRun { frame, sub_agents, grants, hub, .. } = restored;
         let grants = Arc::new(Grants::new(grants));
-        let (relayed, relaying) = mpsc::channel(RELAYED);
+        let (relay, relayed) = mpsc::channel(RELAYED);
         let limits = services.settings.sub_agents;
-        let tree = AgentTree::new(record.message.clone(), limits, Arc::clone(&grants), hub, relayed);
+        let tree = AgentTree::new(record.message.clone(), limits, Arc::clone(&grants), hub, relay);
         tree.hub.set_auto_broadcast(setup.definition.auto_broadcast);
         tree.restore(sub_agents);
         let cancel = services.tasks.runs.child_token();
@@ -307,11 +309,11 @@ impl AgentRunner {
             tree: Arc::clone(&tree),
         };
         let log = Arc::clone(writer.log());
-        let mailbox = AgentMailbox::of_main_agent(relaying);
-        let answers = mailbox.sender().clone();
+        let inbox = AgentInbox::of_main_agent(relayed);
+        let answers = inbox.sender().clone();
         let permit = WorkPermit::of_main_agent(&tree, tree.activity.begin());
         let branch = Branch { answers: record.answers.clone(), history: known.history };
-        let work = AgentWork { context, log: AgentLog::of_main_agent(writer), frame, turn, mailbox, permit };
+        let work = AgentWork { context, log: AgentLog::of_main_agent(writer), frame, turn, inbox, permit };
         let task = services.tasks.tracker.spawn(lifecycle::run(work, branch));
         LiveRun {
             record,

@@ -6,30 +6,20 @@
 use std::{collections::HashMap, sync::Arc};
 
 use protocol::{
-    FoldError, FrameEnd, FrameParent, Grant, LogEntry, MessageId, SessionEvent, ToolCall, ToolCallId,
-    ToolOutcome, ToolState, UiMessage,
+    FoldError, FrameEnd, FrameParent, Grant, LogEntry, MessageId, SessionEvent, ToolCallId, ToolOutcome,
+    ToolState, UiMessage,
 };
 use store::{RunRecord, SessionKey, Store, StoreError};
-use tools::{Effect, Executor, Registry};
+use tools::{Executor, Registry};
 
 use super::{
-    agent_loop::turn::{Plan, PlannedCall},
     delegation::{approval_relay::UnshownApprovals, hub::Hub, tree::RestoredAgent},
     frame::Frame,
-    tool_calls::approval::must_ask,
+    tool_calls::plan::Cause,
 };
-use crate::session::{grants::Grants, request::ClientOutput, runner::AnsweredApproval};
+use crate::session::{request::ClientOutput, runner::AnsweredApproval};
 
 const READ_BYTES: usize = 1 << 20;
-
-/// Why a run is resumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// A person answered, stopped a sub-agent, or asked to go on.
-    Person,
-    /// The process that ran it crashed.
-    Crash,
-}
 
 /// A run as the log left it: the main agent's frame, and those of sub-agents whose result their caller does not have.
 pub(crate) struct RestoredRun {
@@ -171,8 +161,11 @@ impl Frames {
         let event = &entry.event;
         let Some(message) = event.message() else { return Ok(()) };
         if let SessionEvent::FrameOpened { parent: Some(parent), .. } = event {
-            let restored =
-                RestoredAgent { frame: Frame::new(message.clone()), parent: FrameParent::clone(parent) };
+            let restored = RestoredAgent {
+                frame: Frame::new(message.clone()),
+                parent: FrameParent::clone(parent),
+                cause: Cause::Person,
+            };
             self.below.insert(message.clone(), restored);
         }
         let below = self.below.get_mut(message);
@@ -202,46 +195,4 @@ impl Frames {
             !it || restored.parent.background
         });
     }
-}
-
-/// Plans what to do with each call that has no result.
-pub(crate) fn plan(frame: &Frame, tools: &Registry, grants: &Grants, cause: Cause) -> Vec<PlannedCall> {
-    frame
-        .own_open_calls()
-        .into_iter()
-        .filter_map(|(id, name, state)| {
-            let input = frame.edited(&id).or(state.input()).cloned().unwrap_or_default();
-            let call = ToolCall { id, name, input };
-            let plan = plan_one(&call, &state, tools, grants, cause)?;
-            Some(PlannedCall { call, plan })
-        })
-        .collect()
-}
-
-fn plan_one(
-    call: &ToolCall,
-    state: &ToolState,
-    tools: &Registry,
-    grants: &Grants,
-    cause: Cause,
-) -> Option<Plan> {
-    let tool = tools.get(&call.name);
-    let again = match (&tool, cause) {
-        (Some(tool), Cause::Crash) if tool.effect() == Effect::SideEffect => Plan::Unknown,
-        (Some(_), _) => Plan::Run,
-        (None, _) => Plan::Unknown,
-    };
-    Some(match state {
-        ToolState::ApprovalRequested { .. } => Plan::Wait,
-        ToolState::ApprovalResponded { approval, .. } if approval.approved == Some(true) => again,
-        ToolState::ApprovalResponded { approval, .. } => Plan::Deny(approval.reason.clone()),
-        ToolState::InputAvailable { .. } | ToolState::OutputAvailable { .. } => match tool {
-            Some(tool) if tool.executor() == Executor::Client => Plan::Wait,
-            Some(_) if must_ask(tools, grants, call) => Plan::Ask,
-            _ => again,
-        },
-        ToolState::InputStreaming { .. } | ToolState::OutputError { .. } | ToolState::OutputDenied { .. } => {
-            return None;
-        }
-    })
 }

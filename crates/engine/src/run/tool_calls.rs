@@ -5,5 +5,6 @@ mod artifacts;
 pub(crate) mod call;
 pub(crate) mod loop_tools;
 mod notes;
+pub(crate) mod plan;
 mod progress;
 mod schema;

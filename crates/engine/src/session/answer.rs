@@ -1,4 +1,5 @@
-//! Answers to a parked run: approvals, and the outputs of tools that the front end runs.
+//! Answers of people and front ends: approvals, and the outputs of tools that the front end runs. For an active run an
+//! approval is delivered to the agent that asked; a parked run is resumed.
 //!
 //! Nothing that a client sends here is trusted. What runs is the stored input of a question that was asked, once.
 
@@ -94,6 +95,7 @@ impl Actor {
             },
             None => answer,
         };
+        // No agent has registered this question: it is the main agent's own, from before a restart.
         let answer = match &self.live {
             Some(live) => match live.answers.try_send(Box::new(answer)) {
                 Ok(()) => return,

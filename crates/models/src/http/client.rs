@@ -11,23 +11,19 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use parking_lot::Mutex;
-use tokio::{task::JoinSet, time::Instant};
+use tokio::task::JoinSet;
 use url::Url;
 
 use super::{
     SetupError,
     connect::Route,
     exchange::{Connection, ExchangeError, Response},
+    idle_pool::{IDLE_TIME, IdlePool},
 };
 use crate::{
     model::{ModelError, TimeLimit},
     retry::Limits,
 };
-
-/// The most idle connections.
-const MAX_IDLE: usize = 256;
-/// How long an idle connection is kept.
-const IDLE_TIME: Duration = Duration::from_secs(60);
 
 /// Clones share their connections: create one per server.
 #[derive(Clone)]
@@ -40,14 +36,9 @@ struct Shared {
     host: HeaderValue,
     route: Route,
     connect: Duration,
-    idle: Mutex<Vec<IdleConnection>>,
+    idle: Mutex<IdlePool<Connection>>,
     /// Background tasks; they end with the client.
     tasks: Mutex<JoinSet<()>>,
-}
-
-struct IdleConnection {
-    connection: Connection,
-    since: Instant,
 }
 
 impl Client {
@@ -87,8 +78,8 @@ impl Client {
 
     fn take_idle(&self) -> Option<Connection> {
         loop {
-            let IdleConnection { mut connection, since } = self.shared.idle.lock().pop()?;
-            if since.elapsed() < IDLE_TIME && connection.is_reusable() {
+            let mut connection = self.shared.idle.lock().take()?;
+            if connection.is_reusable() {
                 return Some(connection);
             }
         }
@@ -98,13 +89,8 @@ impl Client {
         if !connection.is_reusable() {
             return;
         }
-        let mut idle = self.shared.idle.lock();
-        let first = idle.is_empty();
-        if idle.len() < MAX_IDLE {
-            idle.push(IdleConnection { connection, since: Instant::now() });
-        }
-        drop(idle);
-        if first {
+        let must_start_closer = self.shared.idle.lock().put(connection);
+        if must_start_closer {
             self.spawn(close_old(Arc::downgrade(&self.shared)));
         }
     }
@@ -144,9 +130,7 @@ async fn close_old(shared: Weak<Shared>) {
     loop {
         tokio::time::sleep(IDLE_TIME).await;
         let Some(shared) = shared.upgrade() else { return };
-        let mut idle = shared.idle.lock();
-        idle.retain(|idle| idle.since.elapsed() < IDLE_TIME);
-        if idle.is_empty() {
+        if !shared.idle.lock().close_old() {
             return;
         }
     }

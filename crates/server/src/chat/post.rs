@@ -1,4 +1,4 @@
-//! `POST /api/chat`: parse, then `engine.send`. Step 2 of a chat request.
+//! `POST /api/chat`: parse, then `engine.send`.
 
 use axum::{Extension, body::Body, extract::State, http::HeaderMap, response::Response};
 use engine::{Principal, SendRequest};

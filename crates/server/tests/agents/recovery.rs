@@ -1,7 +1,15 @@
 //! A server that crashes in the middle of an agent tree: finished branches are kept, the others are resumed.
 
 use serde_json::json;
-use testkit::{Gate, calls, fails, models::ModelError, protocol::ToolState, says, store::FrameStatus, waits};
+use testkit::{
+    Gate, TestApp, calls, fails,
+    models::ModelError,
+    protocol::ToolState,
+    says,
+    store::FrameStatus,
+    test_tools::{ToolGate, gated},
+    waits,
+};
 
 use super::cast::{Cast, nested};
 
@@ -60,6 +68,33 @@ async fn a_sub_agent_that_had_failed_before_a_restart_has_failed_after_it() {
     let states: Vec<_> = message.tool_parts().map(|tool| tool.state.clone()).collect();
     assert!(
         matches!(&states[1], ToolState::OutputError { error_text, .. } if error_text.contains("unwell")),
+        "{states:?}"
+    );
+    assert!(message.text().ends_with("all back"));
+}
+
+#[tokio::test]
+async fn after_a_crash_a_call_of_a_sub_agent_with_a_side_effect_is_not_made_again() {
+    // The gate stays shut: the call of the first process never continues.
+    let gate = ToolGate::new();
+    let write = gated("write", &gate).with_side_effect();
+    let script = Cast::new()
+        .with("go", [calls("c1", "conf_delegate", json!({ "agent": "writer", "task": "sub" }))])
+        .with("sub", [calls("w", "write", json!({ "n": 1 }))])
+        .model();
+    let app = TestApp::builder().script(script).tool(write.any()).start().await;
+    let _turn = app.send("go").await;
+    gate.reached().await;
+    let app = app.restart([says("I do not know whether it was written."), says("all back")]).await;
+    let message = match app.main.resume().await {
+        Some(mut turn) => turn.message().await,
+        None => app.main.history().await.pop().unwrap(),
+    };
+    assert_eq!(write.runs(), 1);
+    let sub_agent = nested(&message, "c1");
+    let states: Vec<_> = sub_agent.tool_parts().map(|tool| tool.state.clone()).collect();
+    assert!(
+        matches!(&states[..], [ToolState::OutputError { error_text, .. }] if error_text.contains("unknown")),
         "{states:?}"
     );
     assert!(message.text().ends_with("all back"));

@@ -13,6 +13,7 @@ use super::{
     turn::{Offer, PlannedCall, Step, Turn},
 };
 use crate::run::{
+    agent_inbox::AgentInbox,
     agent_log::AgentLog,
     context::AgentContext,
     delegation::{
@@ -20,13 +21,14 @@ use crate::run::{
         budget::Reserved,
         delegate::resume_background,
         hub::{Note, PERSON},
-        mailbox::AgentMailbox,
         work_permit::WorkPermit,
     },
     frame::Frame,
     model_call::call::call_model,
-    restore::{self, Cause},
-    tool_calls::call::{Called, call_tools, take_answer},
+    tool_calls::{
+        call::{Called, call_tools, take_answer},
+        plan::{self, Cause},
+    },
 };
 
 /// One agent at work: what its loop reads, writes and decides with.
@@ -35,7 +37,7 @@ pub(crate) struct AgentWork {
     pub(crate) frame: Frame,
     pub(crate) log: AgentLog,
     pub(crate) turn: Turn,
-    pub(crate) mailbox: AgentMailbox,
+    pub(crate) inbox: AgentInbox,
     pub(crate) permit: WorkPermit,
 }
 
@@ -63,17 +65,17 @@ pub(crate) enum RunStop {
 pub(crate) async fn drive(work: &mut AgentWork) -> Result<Driven, RunStop> {
     if work.context.tree.agents.had_sub_agents() {
         for resumed in resume_background(&work.context, &work.frame, &work.log).await? {
-            work.mailbox.background.spawn(resumed);
+            work.inbox.background.spawn(resumed);
         }
-        if !work.mailbox.background.is_empty() {
+        if !work.inbox.background.is_empty() {
             work.turn.wait_for_background();
         }
     }
     match run_steps(work).await {
         Ok(Driven::Parked(mut parked)) => {
-            // Background agents may ask at the very moment they park.
+            // Background agents may still ask questions while they park.
             parked.extend(background::join_parked(work).await?);
-            work.mailbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
+            work.inbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
             Ok(Driven::Parked(parked))
         }
         Ok(done) => Ok(done),
@@ -90,7 +92,7 @@ async fn run_steps(work: &mut AgentWork) -> Result<Driven, RunStop> {
         hooks.pre_reply(&work.context.hook_point(&work.frame));
     }
     loop {
-        work.mailbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
+        work.inbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
         match work.turn.next() {
             Step::CallModel(offer) => {
                 work.permit.acquire(&work.context.cancel).await?;
@@ -116,16 +118,16 @@ async fn run_steps(work: &mut AgentWork) -> Result<Driven, RunStop> {
                 Called::All if work.frame.facts().structured_output.is_some() => work.turn.finish(),
                 Called::All => {}
                 Called::Parked(parked) => {
-                    if let Step::Park(questions) = work.turn.next() {
+                    if let Step::AwaitPerson(questions) = work.turn.next() {
                         ask(work, questions)?;
-                        // Appended by this agent itself, so that the question is relayed.
+                        // Appended here and not with the pause, which the main agent appends: only this log relays.
                         work.log.append(&mut work.frame).await?;
                     }
                     work.frame.finish_step()?;
                     return Ok(Driven::Parked(parked));
                 }
             },
-            Step::Park(questions) => {
+            Step::AwaitPerson(questions) => {
                 ask(work, questions)?;
                 match wait_for_answer(work).await? {
                     Some(calls) => work.turn.answered(work.frame.steps(), calls),
@@ -203,7 +205,7 @@ fn ask(work: &mut AgentWork, questions: Vec<ToolCall>) -> Result<(), FoldError> 
     let run = &work.context;
     for call in questions {
         let approval = run.services.ids.approval();
-        run.tree.agents.asked(approval.clone(), work.mailbox.sender());
+        run.tree.agents.asked(approval.clone(), work.inbox.sender());
         work.frame.ask(approval, call)?;
     }
     Ok(())
@@ -212,13 +214,13 @@ fn ask(work: &mut AgentWork, questions: Vec<ToolCall>) -> Result<(), FoldError> 
 /// Waits for an answer while other agents of the run are at work. Returns the calls once one of them can run, or `None`
 /// if the whole run waits for a person.
 async fn wait_for_answer(work: &mut AgentWork) -> Result<Option<Vec<PlannedCall>>, RunStop> {
-    let AgentWork { context: run, frame, log, mailbox, permit, .. } = work;
+    let AgentWork { context: run, frame, log, inbox, permit, .. } = work;
     loop {
-        while let Ok(answer) = mailbox.answers.try_recv() {
+        while let Ok(answer) = inbox.answers.try_recv() {
             take_answer(run, frame, log, *answer, permit).await?;
         }
-        mailbox.show_relayed(frame, &*run.services.ids)?;
-        let calls = restore::plan(frame, &run.services.tools, &run.tree.grants, Cause::Person);
+        inbox.show_relayed(frame, &*run.services.ids)?;
+        let calls = plan::plan(frame, &run.services.tools, &run.tree.grants, Cause::Person);
         if calls.iter().any(|call| call.plan.is_ready()) {
             return Ok(Some(calls));
         }
@@ -231,8 +233,8 @@ async fn wait_for_answer(work: &mut AgentWork) -> Result<Option<Vec<PlannedCall>
         let answer = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
-            Some(answer) = mailbox.answers.recv() => answer,
-            relayed = AgentMailbox::next_relayed(&mut mailbox.relayed) => {
+            Some(answer) = inbox.answers.recv() => answer,
+            relayed = AgentInbox::next_relayed(&mut inbox.relayed) => {
                 relayed.show(frame, &*run.services.ids)?;
                 continue;
             }

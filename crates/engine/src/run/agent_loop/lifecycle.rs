@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     context::cache::History,
-    run::{agent_log::AgentLog, context::AgentContext, delegation::mailbox::AgentMailbox, frame::Frame},
+    run::{agent_inbox::AgentInbox, agent_log::AgentLog, context::AgentContext, frame::Frame},
     session::live_run::EndedRun,
 };
 
@@ -25,15 +25,15 @@ pub(crate) struct Branch {
 /// Runs until the run parks or ends; returns the right to append.
 pub(crate) async fn run(mut work: AgentWork, branch: Branch) -> EndedRun {
     let driven = AssertUnwindSafe(begin(&mut work, branch)).catch_unwind().await;
-    let AgentWork { context, frame, mut log, mailbox, .. } = work;
+    let AgentWork { context, frame, mut log, inbox, .. } = work;
     let end = match driven {
         Ok(Ok(Driven::Done(reason))) => End::Finished(reason),
         Ok(Ok(Driven::Parked(below))) => {
             let parked = park(&context, &mut log, frame, below).await;
-            return ended(log, mailbox, parked);
+            return ended(log, inbox, parked);
         }
         Ok(Err(RunStop::Cancelled)) => End::Cancelled,
-        Ok(Err(stop @ RunStop::Store(_))) => return ended(log, mailbox, Err(stop)),
+        Ok(Err(stop @ RunStop::Store(_))) => return ended(log, inbox, Err(stop)),
         Ok(Err(stop)) => {
             tracing::warn!(run = %context.run.id, error = %stop, "a run failed");
             End::Failed(code(&stop), person_text(&stop))
@@ -44,7 +44,7 @@ pub(crate) async fn run(mut work: AgentWork, branch: Branch) -> EndedRun {
         }
     };
     let finished = finish(&context, &mut log, frame, end).await;
-    ended(log, mailbox, finished)
+    ended(log, inbox, finished)
 }
 
 async fn begin(work: &mut AgentWork, branch: Branch) -> Result<Driven, RunStop> {
@@ -62,12 +62,12 @@ async fn begin(work: &mut AgentWork, branch: Branch) -> Result<Driven, RunStop> 
 }
 
 /// If the store did not take the pause or the end, readers are cut off, and the run is resumed from what is stored.
-fn ended(log: AgentLog, mailbox: AgentMailbox, stored: Result<(), RunStop>) -> EndedRun {
+fn ended(log: AgentLog, inbox: AgentInbox, stored: Result<(), RunStop>) -> EndedRun {
     if let Err(stop) = stored {
         tracing::error!(error = %stop, "a run could not be stored and was broken off");
         log.session_log().break_off();
     }
-    EndedRun { writer: log.into_writer(), answers: mailbox.answers }
+    EndedRun { writer: log.into_writer(), answers: inbox.answers }
 }
 
 /// Reads the history; tries once more if the store is unavailable for a moment.

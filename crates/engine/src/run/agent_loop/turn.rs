@@ -10,8 +10,8 @@ pub(crate) enum Step {
     CallModel(Offer),
     /// Run these together; settle them in this order.
     CallTools(Vec<PlannedCall>),
-    /// Ask a person about these, then wait.
-    Park(Vec<ToolCall>),
+    /// Ask a person about these, then wait: in memory while other agents of the run work, else the run parks.
+    AwaitPerson(Vec<ToolCall>),
     Done(FinishReason),
 }
 
@@ -132,7 +132,7 @@ impl Turn {
                 self.phase = Phase::Model;
                 self.next()
             }
-            Phase::Waiting(waiting) => Step::Park(
+            Phase::Waiting(waiting) => Step::AwaitPerson(
                 waiting.iter().filter(|call| call.plan == Plan::Ask).map(|call| call.call.clone()).collect(),
             ),
             Phase::Done(reason) => Step::Done(*reason),
@@ -194,7 +194,7 @@ mod tests {
             planned("c", Plan::Wait),
         ]));
         assert_eq!(turn.next(), Step::CallTools(vec![planned("b", Plan::Run)]));
-        assert_eq!(turn.next(), Step::Park(vec![planned("a", Plan::Ask).call]));
+        assert_eq!(turn.next(), Step::AwaitPerson(vec![planned("a", Plan::Ask).call]));
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_turn_with_open_questions_parks_again() {
         let mut turn = Turn::resume(5, 1, vec![planned("a", Plan::Wait)]);
-        assert_eq!(turn.next(), Step::Park(vec![]));
+        assert_eq!(turn.next(), Step::AwaitPerson(vec![]));
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
     fn an_answer_continues_with_the_calls_that_are_left() {
         let mut turn = Turn::new(2);
         turn.model_answered(answer(vec![planned("a", Plan::Ask)]));
-        assert_eq!(turn.next(), Step::Park(vec![planned("a", Plan::Ask).call]));
+        assert_eq!(turn.next(), Step::AwaitPerson(vec![planned("a", Plan::Ask).call]));
         turn.answered(1, vec![planned("a", Plan::Run)]);
         assert_eq!(turn.next(), Step::CallTools(vec![planned("a", Plan::Run)]));
         assert_eq!(turn.next(), Step::CallModel(Offer::Tools));

@@ -34,12 +34,12 @@ impl ApprovalSelector {
 
     /// The approvals among these events.
     pub(crate) fn select(&mut self, events: &[SessionEvent]) -> Vec<RelayedApproval> {
-        let mut raised = Vec::new();
+        let mut selected = Vec::new();
         for event in events {
             match event {
                 SessionEvent::ApprovalAsked { message, approval, call, raised: false } => {
                     self.asked.insert(call.id.clone(), approval.clone());
-                    raised.push(RelayedApproval::Asked {
+                    selected.push(RelayedApproval::Asked {
                         approval: approval.clone(),
                         call: call.clone(),
                         from: message.clone(),
@@ -54,7 +54,7 @@ impl ApprovalSelector {
                     raised: false,
                     ..
                 } => {
-                    raised.push(RelayedApproval::Answered {
+                    selected.push(RelayedApproval::Answered {
                         approval: approval.clone(),
                         approved: *approved,
                         reason: reason.clone(),
@@ -62,17 +62,18 @@ impl ApprovalSelector {
                     });
                 }
                 SessionEvent::InputEdited { approval, input, raised: false, .. } => {
-                    raised.push(RelayedApproval::Edited { approval: approval.clone(), input: input.clone() });
+                    selected
+                        .push(RelayedApproval::Edited { approval: approval.clone(), input: input.clone() });
                 }
                 SessionEvent::ToolSettled { call, outcome, .. } => {
                     if let Some(approval) = self.asked.remove(call) {
-                        raised.push(RelayedApproval::Settled { approval, outcome: outcome.clone() });
+                        selected.push(RelayedApproval::Settled { approval, outcome: outcome.clone() });
                     }
                 }
                 _ => {}
             }
         }
-        raised
+        selected
     }
 }
 

@@ -10,10 +10,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tools::delegation::{self, AbortAgentInput, SendInputInput, WaitAgentInput};
 
-use super::{delegate::Delegated, mailbox::AgentMailbox, request::Refusal, tree::EndedAgent};
+use super::{delegate::Delegated, request::Refusal, tree::EndedAgent};
 use crate::{
     mailbox::activity::ActivityGuard,
     run::{
+        agent_inbox::AgentInbox,
         agent_loop::driver::{AgentWork, RunStop},
         context::AgentContext,
         frame::Frame,
@@ -177,13 +178,13 @@ pub(crate) enum Background {
 
 /// Waits until all background agents have ended or parked, and reports their results to their caller.
 pub(crate) async fn wait_for_all(work: &mut AgentWork) -> Result<Background, RunStop> {
-    let AgentWork { context: run, frame, log, mailbox, permit, .. } = work;
+    let AgentWork { context: run, frame, log, inbox, permit, .. } = work;
     let _listening = run.tree.listen(&run.position.message);
     let mut parked = Vec::new();
-    if !mailbox.background.is_empty() {
+    if !inbox.background.is_empty() {
         log.append(frame).await?;
     }
-    while !mailbox.background.is_empty() {
+    while !inbox.background.is_empty() {
         // The run stays active until this agent has the results of those still at work.
         if run.tree.has_background(&run.position.message) {
             permit.release();
@@ -191,12 +192,12 @@ pub(crate) async fn wait_for_all(work: &mut AgentWork) -> Result<Background, Run
         let ended = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(RunStop::Cancelled),
-            relayed = AgentMailbox::next_relayed(&mut mailbox.relayed) => {
+            relayed = AgentInbox::next_relayed(&mut inbox.relayed) => {
                 relayed.show(frame, &*run.services.ids)?;
                 log.append(frame).await?;
                 continue;
             }
-            ended = mailbox.background.join_next() => ended,
+            ended = inbox.background.join_next() => ended,
         };
         match ended {
             Some(Ok(Delegated::Parked(frames))) => parked.extend(frames),
@@ -208,7 +209,7 @@ pub(crate) async fn wait_for_all(work: &mut AgentWork) -> Result<Background, Run
             permit.adopt(Some(activity));
         }
     }
-    mailbox.show_relayed(frame, &*run.services.ids)?;
+    inbox.show_relayed(frame, &*run.services.ids)?;
     if !parked.is_empty() {
         return Ok(Background::Parked(parked));
     }
@@ -225,13 +226,13 @@ pub(crate) async fn wait_for_all(work: &mut AgentWork) -> Result<Background, Run
 
 /// Waits for the background agents of an agent that parks; returns the frames of those that park too.
 pub(crate) async fn join_parked(work: &mut AgentWork) -> Result<Vec<Frame>, RunStop> {
-    let AgentWork { context: run, frame, mailbox, .. } = work;
+    let AgentWork { context: run, frame, inbox, .. } = work;
     let mut parked = Vec::new();
-    while !mailbox.background.is_empty() {
+    while !inbox.background.is_empty() {
         tokio::select! {
             biased;
-            relayed = AgentMailbox::next_relayed(&mut mailbox.relayed) => relayed.show(frame, &*run.services.ids)?,
-            ended = mailbox.background.join_next() => match ended {
+            relayed = AgentInbox::next_relayed(&mut inbox.relayed) => relayed.show(frame, &*run.services.ids)?,
+            ended = inbox.background.join_next() => match ended {
                 Some(Ok(Delegated::Parked(frames))) => parked.extend(frames),
                 Some(Ok(Delegated::Broken(stop))) => return Err(stop),
                 _ => {}
@@ -243,15 +244,15 @@ pub(crate) async fn join_parked(work: &mut AgentWork) -> Result<Vec<Frame>, RunS
 
 /// Stops all sub-agents of an agent that ends early, and waits for those in the background.
 pub(crate) async fn cancel_all(work: &mut AgentWork) -> Result<(), RunStop> {
-    let AgentWork { context: run, frame, mailbox, .. } = work;
+    let AgentWork { context: run, frame, inbox, .. } = work;
     for sub_agent in run.tree.agents.sub_agents_of(&run.position.message) {
         sub_agent.cancel.cancel();
     }
-    while !mailbox.background.is_empty() {
+    while !inbox.background.is_empty() {
         tokio::select! {
             biased;
-            relayed = AgentMailbox::next_relayed(&mut mailbox.relayed) => relayed.show(frame, &*run.services.ids)?,
-            ended = mailbox.background.join_next() => {
+            relayed = AgentInbox::next_relayed(&mut inbox.relayed) => relayed.show(frame, &*run.services.ids)?,
+            ended = inbox.background.join_next() => {
                 if let Some(Ok(Delegated::Parked(mut frames))) = ended {
                     run.tree.add_orphans(&mut frames);
                 }

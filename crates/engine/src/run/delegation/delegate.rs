@@ -16,7 +16,6 @@ use tools::delegation::SPAWN_AGENT;
 use super::{
     approval_relay::ApprovalRelay,
     background, handover,
-    mailbox::AgentMailbox,
     position::Position,
     report,
     request::{self, DelegationRequest, Refusal},
@@ -29,11 +28,12 @@ use crate::{
     mailbox::{activity::ActivityGuard, directory::SubAgentHandle},
     model_choice::{UnavailableModel, choose_model},
     run::{
+        agent_inbox::AgentInbox,
         agent_log::AgentLog,
         agent_loop::{driver::RunStop, turn::Turn},
         context::{AgentContext, AgentSetup},
         frame::Frame,
-        restore::{self, Cause},
+        tool_calls::plan::{self, Cause},
     },
     session_name::SessionName,
 };
@@ -174,7 +174,7 @@ pub(crate) struct SubAgent {
     pub(super) frame: Frame,
     pub(super) log: AgentLog,
     pub(super) turn: Turn,
-    pub(super) mailbox: AgentMailbox,
+    pub(super) inbox: AgentInbox,
     pub(super) place: Place,
     pub(super) agent_id: String,
     /// The message of the agent that delegated.
@@ -199,7 +199,7 @@ async fn begin(
         // It is open in the log: it must end there, with this reason.
         Err((refusal, setup)) => setup.with_unavailable_model(refusal.message),
     };
-    let RestoredAgent { mut frame, parent } = match restored {
+    let RestoredAgent { mut frame, parent, cause } = match restored {
         Some(restored) => restored,
         None => open(caller, call, request, &*setup.model, matches!(place, Place::Queued(_)))?,
     };
@@ -218,23 +218,23 @@ async fn begin(
         cancel: cancel.clone(),
         tree: Arc::clone(&caller.tree),
     };
-    let mailbox = AgentMailbox::of_sub_agent();
-    let mut relayed = HashMap::new();
+    let inbox = AgentInbox::of_sub_agent();
+    let mut open_approvals = HashMap::new();
     for (call, _, state) in frame.own_open_calls() {
         if let Some(approval) = state.approval() {
-            relayed.insert(call, approval.id);
+            open_approvals.insert(call, approval.id);
         }
         if let ToolState::ApprovalRequested { approval, .. } = state {
-            context.tree.agents.asked(approval, mailbox.sender());
+            context.tree.agents.asked(approval, inbox.sender());
         }
     }
     let name = &context.agent.definition.name;
-    let mut log = log.for_sub_agent(ApprovalRelay::new(context.tree.relayed.clone(), name, relayed));
+    let mut log = log.for_sub_agent(ApprovalRelay::new(context.tree.relayed.clone(), name, open_approvals));
     let turn = if is_new {
         log.append(&mut frame).await?;
         Turn::new(context.agent.definition.max_steps)
     } else {
-        let calls = restore::plan(&frame, &context.services.tools, &context.tree.grants, Cause::Person);
+        let calls = plan::plan(&frame, &context.services.tools, &context.tree.grants, cause);
         Turn::resume(context.agent.definition.max_steps, frame.steps(), calls)
     };
     let (result, results) = watch::channel(None);
@@ -246,7 +246,7 @@ async fn begin(
         context.tree.hub.join(&context.agent.definition.name);
     }
     let (agent_id, caller) = (parent.chat.to_string(), parent.message.clone());
-    let sub_agent = SubAgent { context, frame, log, turn, mailbox, place, agent_id, caller, result };
+    let sub_agent = SubAgent { context, frame, log, turn, inbox, place, agent_id, caller, result };
     Ok(Begun::Open(Box::new(sub_agent)))
 }
 
@@ -343,7 +343,7 @@ fn open(
         background: request.background,
     };
     frame.open(facts, Some(Box::new(parent.clone())))?;
-    Ok(RestoredAgent { frame, parent })
+    Ok(RestoredAgent { frame, parent, cause: Cause::Person })
 }
 
 /// The task as the sub-agent reads it, with the context from its caller.

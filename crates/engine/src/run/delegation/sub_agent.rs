@@ -31,13 +31,13 @@ pub(super) async fn work(
     request: DelegationRequest,
     activity: ActivityGuard,
 ) -> Delegated {
-    let SubAgent { context, frame, log, turn, mailbox, place, agent_id, result, .. } = sub_agent;
+    let SubAgent { context, frame, log, turn, inbox, place, agent_id, result, .. } = sub_agent;
     let (slot, queued) = match place {
         Place::Slot(slot) => (Some(slot), None),
         Place::Queued(queued) => (None, Some(queued)),
     };
     let permit = WorkPermit::of_sub_agent(&context.tree, activity, slot);
-    let mut work = AgentWork { context, frame, log, turn, mailbox, permit };
+    let mut work = AgentWork { context, frame, log, turn, inbox, permit };
     let cancel = work.context.cancel.clone();
     let driven = match work.permit.acquire(&cancel).await {
         Ok(()) => {

@@ -15,7 +15,7 @@ use crate::{
         activity::{Activity, ActivityGuard},
         directory::AgentDirectory,
     },
-    run::frame::Frame,
+    run::{frame::Frame, tool_calls::plan::Cause},
     session::grants::Grants,
     settings::SubAgentLimits,
 };
@@ -66,6 +66,8 @@ pub(crate) struct EndedAgent {
 pub(crate) struct RestoredAgent {
     pub(crate) frame: Frame,
     pub(crate) parent: FrameParent,
+    /// Why its run is resumed: decides what becomes of its calls without a result.
+    pub(crate) cause: Cause,
 }
 
 impl AgentTree {

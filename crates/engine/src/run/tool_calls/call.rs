@@ -21,6 +21,7 @@ use crate::{
     EngineError,
     mailbox::answer::PendingAnswer,
     run::{
+        agent_inbox::AgentInbox,
         agent_log::AgentLog,
         agent_loop::{
             driver::{AgentWork, RunStop},
@@ -30,7 +31,6 @@ use crate::{
         delegation::{
             approval_relay::RelayedApproval,
             delegate::{Delegated, delegate},
-            mailbox::AgentMailbox,
             work_permit::WorkPermit,
         },
         frame::Frame,
@@ -90,13 +90,13 @@ pub(crate) async fn call_tools(work: &mut AgentWork, calls: Vec<PlannedCall>) ->
                 }
             }
             StepEvent::Delegated(Ok(DelegatedCall { place, delegated })) => {
-                work.mailbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
+                work.inbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
                 if let Some(stop) = step.delegated(work, place, delegated).await? {
                     return Err(stop);
                 }
             }
             StepEvent::Delegated(Err(error)) => {
-                work.mailbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
+                work.inbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
                 tracing::error!(%error, "a delegation broke off");
             }
         }
@@ -163,6 +163,7 @@ impl StepCalls {
                     }
                 },
                 Plan::Deny(reason) => Some(ToolOutcome::Denied { reason: reason.clone() }),
+                // The turn never hands out calls to ask about or to wait for.
                 Plan::Unknown | Plan::Ask | Plan::Wait => {
                     Some(ToolOutcome::Failed { message: UNKNOWN.to_owned() })
                 }
@@ -232,7 +233,7 @@ impl StepCalls {
                 work.frame.settle(&planned.call.id, outcome)?;
             }
         }
-        work.mailbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
+        work.inbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
         work.log.append(&mut work.frame).await?;
         Ok(Called::Parked(self.parked.into_iter().flat_map(|parked| parked.frames).collect()))
     }
@@ -267,14 +268,14 @@ impl StepCalls {
         shown: &mut mpsc::Receiver<Signal>,
         snapshots: &Snapshots,
     ) -> StepEvent {
-        let AgentMailbox { answers, relayed, .. } = &mut work.mailbox;
+        let AgentInbox { answers, relayed, .. } = &mut work.inbox;
         tokio::select! {
             biased;
             () = work.context.cancel.cancelled() => StepEvent::Cancelled,
             Some(signal) = shown.recv() => StepEvent::Signal(signal),
             () = snapshots.due() => StepEvent::SnapshotsDue,
             Some(answer) = answers.recv() => StepEvent::Answer(answer),
-            relayed = AgentMailbox::next_relayed(relayed) => StepEvent::Relayed(relayed),
+            relayed = AgentInbox::next_relayed(relayed) => StepEvent::Relayed(relayed),
             Some(ended) = self.running.join_next() => StepEvent::ToolEnded(ended),
             Some(ended) = self.delegated.join_next() => StepEvent::Delegated(ended),
         }
@@ -300,7 +301,7 @@ impl StepCalls {
             Delegated::Started(outcome, background, activity) => {
                 work.permit.adopt(Some(activity));
                 self.outcomes[place] = Some(outcome);
-                work.mailbox.background.spawn(background);
+                work.inbox.background.spawn(background);
             }
             Delegated::Parked(frames) => self.parked.push(ParkedCall { place, frames }),
             Delegated::Broken(stop) => {
@@ -350,11 +351,11 @@ impl StepCalls {
         if tokio::time::timeout(GRACE, all).await.is_err() {
             self.running.abort_all();
         }
-        let AgentWork { context: run, frame, mailbox, .. } = work;
+        let AgentWork { context: run, frame, inbox, .. } = work;
         loop {
             tokio::select! {
                 biased;
-                relayed = AgentMailbox::next_relayed(&mut mailbox.relayed) => {
+                relayed = AgentInbox::next_relayed(&mut inbox.relayed) => {
                     relayed.show(frame, &*run.services.ids)?;
                 }
                 ended = self.delegated.join_next() => match ended {
@@ -368,7 +369,7 @@ impl StepCalls {
                         }
                         Delegated::Started(outcome, background, _) => {
                             self.outcomes[place] = Some(outcome);
-                            mailbox.background.spawn(background);
+                            inbox.background.spawn(background);
                         }
                         Delegated::Broken(stop) => return Err(stop),
                         Delegated::Parked(mut frames) => run.tree.add_orphans(&mut frames),

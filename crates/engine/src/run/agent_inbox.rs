@@ -4,13 +4,13 @@
 use protocol::{FoldError, IdSource};
 use tokio::{sync::mpsc, task::JoinSet};
 
-use super::{approval_relay::RelayedApproval, delegate::Delegated};
+use super::delegation::{approval_relay::RelayedApproval, delegate::Delegated};
 use crate::{
     mailbox::answer::{ANSWERS, AnswerReceiver, AnswerSender},
     run::frame::Frame,
 };
 
-pub(crate) struct AgentMailbox {
+pub(crate) struct AgentInbox {
     sender: AnswerSender,
     pub(crate) answers: AnswerReceiver,
     /// Approvals of sub-agents that this message must show; only the main agent has these.
@@ -19,7 +19,7 @@ pub(crate) struct AgentMailbox {
     pub(crate) background: JoinSet<Delegated>,
 }
 
-impl AgentMailbox {
+impl AgentInbox {
     pub(crate) fn of_main_agent(relayed: mpsc::Receiver<Box<RelayedApproval>>) -> Self {
         Self { relayed: Some(relayed), ..Self::of_sub_agent() }
     }
