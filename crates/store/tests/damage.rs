@@ -1,4 +1,4 @@
-//! A whole database is verified and copied: what is damaged, and what is another in the copy, is named.
+//! A whole database is verified and copied: what is damaged, and what differs in the copy, is named.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -108,7 +108,7 @@ async fn a_copy_is_compared_with_its_source_chat_by_chat() {
     assert_eq!(copied("same.db", ""), Vec::<String>::new());
     // No log has a title: only the comparison with the source finds this.
     let found = copied("title.db", "UPDATE sessions SET title = 'another' WHERE id = 'two'");
-    assert_eq!(found, ["chat number 2 is another in the copy"]);
+    assert_eq!(found, ["chat number 2 differs in the copy"]);
     let fewer = "DELETE FROM sessions WHERE key = 2; DELETE FROM log WHERE session = 2;
          DELETE FROM messages WHERE session = 2";
     let found = copied("fewer.db", fewer);

@@ -71,13 +71,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn connections_are_reused_until_they_are_old_and_not_more_than_the_limit_are_kept() {
         let mut pool = IdlePool::default();
-        for connection in 0..2 * MAX_IDLE {
-            let _ = pool.put(connection);
-        }
+        let started: Vec<bool> = (0..2 * MAX_IDLE).map(|connection| pool.put(connection)).collect();
+        assert_eq!(started.iter().filter(|started| **started).count(), 1);
         assert_eq!(pool.take(), Some(MAX_IDLE - 1));
         tokio::time::advance(IDLE_TIME / 2).await;
         assert!(pool.close_old());
-        let _ = pool.put(9_999);
+        assert!(!pool.put(9_999));
         tokio::time::advance(IDLE_TIME / 2).await;
         assert!(pool.close_old(), "the newest is young enough");
         assert_eq!((pool.take(), pool.take()), (Some(9_999), None));
