@@ -1,3 +1,5 @@
+//! Tests of what the agents of one run share: slots, activity, results of background agents.
+
 use super::*;
 
 fn tree(running: usize, queued: usize) -> Arc<AgentTree> {
