@@ -458,3 +458,7 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "session_log_tests.rs"]
+mod tests;
