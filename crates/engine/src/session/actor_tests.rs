@@ -1,232 +1,21 @@
 //! The owner of a session over a runner that a test controls: which runs begin, when, and what each client is answered.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
-use async_trait::async_trait;
 use futures::poll;
-use protocol::{
-    FinishReason, FrameEnd, Part, Role, RunOptions, SessionId, ToolCall, ToolCallId, UiMessage, WorkspaceId,
-    planted::Unread,
-};
-use serde_json::json;
+use protocol::{Role, RunOptions, SessionId, WorkspaceId, planted::Unread};
 use store::{Queue as _, Sessions};
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::{
-    log::writer::LogWriter,
-    mailbox::{activity::Activity, answer::ANSWERS, directory::AgentDirectory},
     services::for_tests::TemporaryStore,
     session::{
-        grants::Grants,
-        live_run::EndedRun,
-        log_end::{LogEnd, append_without_run},
-        runner::{AnsweredApproval, Ending, FailedStart, NewRun, Resume, StartedRun},
+        fake_runner::{Call, Counts, FakeRun, FakeRunner, Order, message},
+        runner::{Ending, Resume},
         viewer::ViewError,
     },
 };
-
-/// Starts runs that do what a test says, and reports every call.
-struct FakeRunner {
-    services: Arc<Services>,
-    calls: mpsc::UnboundedSender<Call>,
-    counts: Arc<Counts>,
-}
-
-#[derive(Default)]
-struct Counts {
-    active: AtomicUsize,
-    most_active: AtomicUsize,
-    titles: AtomicUsize,
-}
-
-/// A call of the runner.
-enum Call {
-    Started(FakeRun),
-    Resumed(FakeRun, Resume),
-    Ended(Ending),
-}
-
-/// A run as the test sees it. It is held until the test gives it an order that ends it.
-struct FakeRun {
-    record: RunRecord,
-    cancel: CancellationToken,
-    orders: mpsc::UnboundedSender<Order>,
-}
-
-enum Order {
-    /// Ask for an approval and go on.
-    Ask(ApprovalId, oneshot::Sender<()>),
-    Park,
-    /// End: cancelled if the owner asked for it, else finished.
-    End,
-    Panic,
-}
-
-impl FakeRun {
-    fn answers(&self) -> &str {
-        self.record.answers.id.as_str()
-    }
-
-    async fn ask(&self, approval: &str) {
-        let (asked, was_asked) = oneshot::channel();
-        assert!(self.orders.send(Order::Ask(ApprovalId::new(approval), asked)).is_ok());
-        was_asked.await.unwrap();
-    }
-
-    fn order(&self, order: Order) {
-        assert!(self.orders.send(order).is_ok());
-    }
-
-    fn end(&self) {
-        self.order(Order::End);
-    }
-}
-
-impl FakeRunner {
-    fn begin(&self, record: RunRecord, mut writer: LogWriter, may_need_title: bool) -> (LiveRun, FakeRun) {
-        let cancel = self.services.tasks.runs.child_token();
-        let (answers, unread) = mpsc::channel(ANSWERS);
-        let (orders, mut received) = mpsc::unbounded_channel();
-        let activity = Arc::new(Activity::default());
-        let agents = Arc::new(AgentDirectory::new(record.message.clone(), Arc::clone(&activity)));
-        let counts = Arc::clone(&self.counts);
-        let active = counts.active.fetch_add(1, Ordering::SeqCst) + 1;
-        counts.most_active.fetch_max(active, Ordering::SeqCst);
-        let (log, run, cancelled) = (Arc::clone(writer.log()), record.clone(), cancel.clone());
-        let task = self.services.tasks.tracker.spawn(async move {
-            let _at_work = activity.begin();
-            loop {
-                let events = match received.recv().await {
-                    Some(Order::Ask(approval, asked)) => {
-                        writer.append(vec![question(&run, approval)], Vec::new()).await.unwrap();
-                        asked.send(()).unwrap();
-                        continue;
-                    }
-                    Some(Order::Park) => {
-                        vec![SessionEvent::RunParked { run: run.id.clone(), message: run.message.clone() }]
-                    }
-                    Some(Order::Panic) => panic!("as the test wants it"),
-                    Some(Order::End) if cancelled.is_cancelled() => end_of(&run, RunEnd::Cancelled),
-                    Some(Order::End) | None => end_of(&run, RunEnd::Finished),
-                };
-                writer.append(events, vec![message(Role::Assistant, &run.message, "done")]).await.unwrap();
-                counts.active.fetch_sub(1, Ordering::SeqCst);
-                return EndedRun { writer, answers: unread };
-            }
-        });
-        let fake = FakeRun { record: record.clone(), cancel: cancel.clone(), orders };
-        let grants = Arc::new(Grants::default());
-        (LiveRun { record, log, cancel, answers, agents, grants, may_need_title, task }, fake)
-    }
-
-    fn report(&self, call: Call) {
-        assert!(self.calls.send(call).is_ok());
-    }
-}
-
-#[async_trait]
-impl Runner for FakeRunner {
-    async fn start(&self, _: &SessionName, new: NewRun) -> Result<StartedRun, EngineError> {
-        let NewRun { end, mut events, answers, options, .. } = new;
-        let record = RunRecord {
-            id: self.services.ids.run(),
-            message: self.services.ids.message(),
-            answers,
-            status: RunStatus::Running,
-            first_seq: end.high_water + events.len() as Seq + 1,
-            last_resume: 0,
-            options,
-        };
-        let (run, message) = (record.id.clone(), record.message.clone());
-        let (answers, options) = (record.answers.clone(), Box::new(record.options.clone()));
-        events.push(SessionEvent::RunStarted { run, answers, message: message.clone(), options });
-        events.push(SessionEvent::FrameOpened { message, metadata: Box::default(), parent: None });
-        let log = end.open(&self.services);
-        let mut writer = LogWriter::new(log, Arc::clone(&self.services.tasks.flusher));
-        writer.append(events, Vec::new()).await?;
-        let (live, fake) = self.begin(record, writer, end.is_young);
-        self.report(Call::Started(fake));
-        let viewer = live.watch();
-        Ok(StartedRun { live, viewer })
-    }
-
-    async fn resume(
-        &self,
-        _: &SessionName,
-        record: &SessionRecord,
-        run: RunRecord,
-        how: Resume,
-    ) -> Result<Option<StartedRun>, EngineError> {
-        let mut events = Vec::new();
-        if let Resume::Answer { decisions, .. } = &how {
-            events.extend(decisions.iter().map(|answered| answer_event(&run, answered)));
-        }
-        events.push(SessionEvent::RunResumed { run: run.id.clone(), message: run.message.clone() });
-        let log = LogEnd::from(record).open(&self.services);
-        let mut writer = LogWriter::new(log, Arc::clone(&self.services.tasks.flusher));
-        let last_resume = writer.append(events, Vec::new()).await?;
-        let run = RunRecord { last_resume, status: RunStatus::Running, ..run };
-        let (live, fake) = self.begin(run, writer, false);
-        self.report(Call::Resumed(fake, how));
-        let viewer = live.watch_continuation();
-        Ok(Some(StartedRun { live, viewer }))
-    }
-
-    async fn end(&self, record: &SessionRecord, run: &RunRecord, ending: Ending) -> Result<(), EngineError> {
-        let end = match ending {
-            Ending::Withdrawn => RunEnd::Withdrawn,
-            Ending::StoppedWhileParked | Ending::Stopped => RunEnd::Cancelled,
-            Ending::Crashed(_) => RunEnd::Failed,
-        };
-        let closed = vec![message(Role::Assistant, &run.message, "ended")];
-        append_without_run(&self.services, record, end_of(run, end), closed).await?;
-        self.report(Call::Ended(ending));
-        Ok(())
-    }
-
-    async fn fail_to_start(&self, _: &SessionRecord, _: FailedStart) -> Result<(), EngineError> {
-        panic!("no test makes a queued message fail");
-    }
-
-    fn write_title(&self, _: SessionHandle) {
-        self.counts.titles.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-fn question(run: &RunRecord, approval: ApprovalId) -> SessionEvent {
-    let call = ToolCall { id: ToolCallId::new("call"), name: "tool".to_owned(), input: json!({}) };
-    SessionEvent::ApprovalAsked { message: run.message.clone(), approval, call, raised: false }
-}
-
-fn answer_event(run: &RunRecord, answered: &AnsweredApproval) -> SessionEvent {
-    SessionEvent::ApprovalAnswered {
-        message: run.message.clone(),
-        approval: answered.approval.clone(),
-        approved: answered.decision.approved,
-        reason: answered.decision.reason.clone(),
-        withdrawn: false,
-        raised: false,
-    }
-}
-
-fn end_of(run: &RunRecord, end: RunEnd) -> Vec<SessionEvent> {
-    let message = run.message.clone();
-    let closed = match end {
-        RunEnd::Cancelled => FrameEnd::Cancelled,
-        _ => FrameEnd::Finished { reason: FinishReason::Stop },
-    };
-    vec![
-        SessionEvent::FrameClosed { message: message.clone(), end: closed, metadata: Box::default() },
-        SessionEvent::RunEnded { run: run.id.clone(), message, end },
-    ]
-}
-
-fn message(role: Role, id: &MessageId, text: &str) -> UiMessage {
-    let text = Part::Text { text: text.to_owned(), state: None };
-    UiMessage { id: id.clone(), role, metadata: None, parts: vec![text] }
-}
 
 /// One session, over a fake runner.
 struct Chat {
@@ -244,10 +33,8 @@ impl Chat {
         let stored = TemporaryStore::new();
         let services = stored.services();
         let counts = Arc::<Counts>::default();
-        let (sender, calls) = mpsc::unbounded_channel();
-        let runner =
-            FakeRunner { services: Arc::clone(&services), calls: sender, counts: Arc::clone(&counts) };
-        let sessions = SessionRegistry::new(Arc::clone(&services), Arc::new(runner));
+        let (runner, calls) = FakeRunner::new(Arc::clone(&services), Arc::clone(&counts));
+        let sessions = SessionRegistry::new(Arc::clone(&services), runner);
         Self { stored, services, sessions, calls, counts }
     }
 
