@@ -1,5 +1,8 @@
 //! What sessions and runs share: the store, models, tools, agents, caches, and the tasks that work for them.
 
+#[cfg(test)]
+pub(crate) mod for_tests;
+
 use std::sync::Arc;
 
 use models::Catalog;

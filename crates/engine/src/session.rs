@@ -6,6 +6,8 @@
 pub(crate) mod actor;
 mod admit;
 mod answer;
+#[cfg(test)]
+mod fake_runner;
 pub mod following;
 pub(crate) mod grants;
 pub(crate) mod live_run;

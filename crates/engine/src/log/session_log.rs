@@ -204,6 +204,13 @@ impl SessionLog {
         self.flags.broken.load(Ordering::Acquire)
     }
 
+    fn check_not_broken(&self) -> Result<(), StoreError> {
+        match self.is_broken() {
+            true => Err(StoreError::Unavailable("storing this chat was given up".into())),
+            false => Ok(()),
+        }
+    }
+
     /// Marks the log as having unstored deltas; returns `true` if it was not marked since the last flush.
     pub(crate) fn mark_dirty(&self) -> bool {
         !self.flags.dirty.swap(true, Ordering::AcqRel)
@@ -285,9 +292,7 @@ impl SessionLog {
     /// Stores all events that are not stored yet. The flusher calls this, and every append with a boundary event.
     pub(crate) async fn flush(&self, last_of_run: bool) -> Result<(), StoreError> {
         let _order = self.storing.lock().await;
-        if self.is_broken() {
-            return Err(StoreError::Unavailable("storing this chat was given up".into()));
-        }
+        self.check_not_broken()?;
         self.flags.dirty.store(false, Ordering::Release);
         let (append, last) = {
             let mut state = self.state.lock();
@@ -363,6 +368,7 @@ impl SessionLog {
             .iter()
             .any(|event| matches!(event, SessionEvent::RunEnded { .. } | SessionEvent::RunParked { .. }));
         let _turn = self.appending.lock().await;
+        self.check_not_broken()?;
         let pushed = self.push(events, messages);
         if pushed.boundary || durability == Durability::All {
             self.flush(last_of_run).await?;
@@ -452,3 +458,7 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "session_log_tests.rs"]
+mod tests;

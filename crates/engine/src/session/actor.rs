@@ -475,3 +475,7 @@ impl Actor {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "actor_tests.rs"]
+mod tests;

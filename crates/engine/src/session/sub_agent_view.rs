@@ -326,3 +326,7 @@ fn put(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result
         tracing::error!(%error, "an event could not be written as an SSE event");
     }
 }
+
+#[cfg(test)]
+#[path = "sub_agent_view_tests.rs"]
+mod tests;

@@ -1,0 +1,48 @@
+//! Services over a store in a temporary folder, for the tests of this crate.
+
+use std::sync::Arc;
+
+use models::{Catalog, Scripted};
+use store::{Durability, SqliteStore};
+use tempfile::TempDir;
+
+use super::{Agents, Caches, Services, Tasks};
+use crate::{
+    RandomIds, SystemClock,
+    agents::{AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
+    settings::EngineSettings,
+};
+
+/// A store whose folder is removed with it.
+pub(crate) struct TemporaryStore {
+    pub(crate) store: Arc<SqliteStore>,
+    _folder: TempDir,
+}
+
+impl TemporaryStore {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open_with(&folder.path().join("test.db"), Durability::Process).unwrap();
+        Self { store: Arc::new(store), _folder: folder }
+    }
+
+    /// Services with the default settings, the built-in tools and agents, and a model that answers nothing.
+    pub(crate) fn services(&self) -> Arc<Services> {
+        let tools = tools::Registry::builtin(&[]).unwrap();
+        let settings = EngineSettings::default();
+        let registry = Arc::new(AgentRegistry::new(tools.names(), settings.workspace_tools.clone()));
+        let agents =
+            Agents { registry, tool_sets: ToolSets::default(), template_threads: TemplateThreads::default() };
+        Arc::new(Services {
+            store: Arc::clone(&self.store) as _,
+            catalog: Arc::new(Catalog::of(Arc::new(Scripted::new([])))),
+            tools,
+            agents,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            settings,
+            caches: Caches::default(),
+            tasks: Tasks::default(),
+        })
+    }
+}
