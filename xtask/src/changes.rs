@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{command, project::Project};
 
 /// Branches that a change is compared with, the first that exists.
-const BASES: [&str; 3] = ["origin/main", "origin/master", "main"];
+const BASES: [&str; 3] = ["origin/HEAD", "origin/main", "main"];
 /// Files that concern every crate.
 const FOR_ALL: [&str; 5] =
     ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "clippy.toml", ".cargo/config.toml"];
