@@ -112,7 +112,7 @@ async fn a_copy_is_compared_with_its_source_chat_by_chat() {
     let fewer = "DELETE FROM sessions WHERE key = 2; DELETE FROM log WHERE session = 2;
          DELETE FROM messages WHERE session = 2";
     let found = copied("fewer.db", fewer);
-    assert!(found.contains(&"the copy has other chats than the source".to_owned()), "{found:?}");
+    assert!(found.contains(&"the copy does not have the same chats as the source".to_owned()), "{found:?}");
     // What is damaged in the source is damaged in the copy, and is named.
     change(&source, "UPDATE log SET body = replace(body, 'version', 'vision') WHERE session = 1");
     let found = copied("damaged.db", "");
