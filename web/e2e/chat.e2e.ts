@@ -90,7 +90,7 @@ describe('a chat', () => {
     await card.waitFor()
     await card.focus()
     await page.keyboard.press('d')
-    await page.getByPlaceholder(/Why not/).fill('they are needed')
+    await page.getByPlaceholder(/Reason \(optional\)/).fill('they are needed')
     await page.keyboard.press('Enter')
     await page.getByText('Settled.').waitFor()
     await page.getByRole('button', { name: /Delete the old logs/ }).click()
