@@ -20,6 +20,8 @@ impl Machine {
     pub fn new(upstream: String, durability: &str, rng: &mut Rng) -> Self {
         let mut process = Process::new(upstream, rng);
         process.set("CONCERTINO_DURABILITY", durability);
+        // Every crash here is a power loss, so no run may be ended for it, however slow the machine is.
+        process.set("CONCERTINO_MAX_CRASHES", "1000000");
         let data = process.folder().join("data");
         fs::create_dir(&data).unwrap();
         let volume = Volume::mount(&data, FolderSync::Required).unwrap();
