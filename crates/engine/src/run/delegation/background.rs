@@ -123,7 +123,7 @@ async fn abort(run: &AgentContext, call: &ToolCall, activity: ActivityGuard) -> 
     Delegated::Done(outcome, Some(activity))
 }
 
-/// Until the first of these agents has ended; whoever waits is not at work.
+/// Waits until the first of these agents has ended. The caller does not count as at work meanwhile.
 async fn wait(run: &AgentContext, call: &ToolCall, activity: ActivityGuard) -> Delegated {
     let input: WaitAgentInput = match read(call) {
         Ok(input) => input,
