@@ -138,7 +138,9 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
         Name::Churn => steps.run("churn", |notes| {
             let mut tests = release_test(project, "churn");
             tests.env("CHURN_SECONDS", std::env::var("CHURN_SECONDS").unwrap_or_else(|_| "1800".to_owned()));
-            rust_tests::run_counted(&mut tests, notes)
+            rust_tests::run_counted(&mut tests, notes)?;
+            let mut heap = release_test(project, "churn_heap");
+            rust_tests::run_counted(heap.env("CHURN_HEAP", "1000"), notes)
         }),
         Name::Scheduler => steps.run("scheduler", |notes| {
             let mut tests = cargo(project);

@@ -13,13 +13,18 @@ mod open_files;
 mod output;
 mod telemetry;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use clap::{Parser, Subcommand};
 
 /// A turn makes thousands of small allocations that are freed on other threads; mimalloc is faster at that.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Threads for blocking work: few and long-lived, because the allocator keeps memory for every thread that ever was.
+const BLOCKING_THREADS: usize = 8;
+/// How long a thread for blocking work is kept without work.
+const BLOCKING_THREAD_KEPT: Duration = Duration::from_secs(600);
 
 /// An agent server in one binary.
 #[derive(Parser)]
@@ -74,11 +79,13 @@ fn main() -> ExitCode {
         telemetry::start(&config)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(config.threads)
+            .max_blocking_threads(BLOCKING_THREADS.max(4 * config.threads))
+            .thread_keep_alive(BLOCKING_THREAD_KEPT)
             .enable_all()
             .build()?;
         let code = runtime.block_on(run(&config, arguments.command.unwrap_or(Command::Serve)));
         // A blocking read cannot be cancelled and must not keep the process alive.
-        runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+        runtime.shutdown_timeout(Duration::from_millis(200));
         code
     });
     match result {

@@ -60,6 +60,8 @@ pub struct Person {
     chats: usize,
     chat: String,
     rng: Rng,
+    /// How long the model is silent in an answer that is to be stopped.
+    pub silence: Duration,
 }
 
 impl Person {
@@ -69,12 +71,21 @@ impl Person {
         let client = client.build().unwrap();
         let name = format!("p{number}");
         // Each begins with another kind, so that all kinds are active at the same time.
-        Self { client, url: url.to_owned(), name, chats: number * 2, chat: String::new(), rng }
+        let silence = Duration::from_secs(60);
+        Self { client, url: url.to_owned(), name, chats: number * 2, chat: String::new(), rng, silence }
     }
 
-    /// One chat from its first message to its end; returns what it was.
+    /// Makes, uses and deletes the next chat, then pauses; returns its kind. All kinds come in turn.
     pub async fn one_chat(&mut self) -> Kind {
         let kind = Kind::ALL[self.chats % Kind::ALL.len()];
+        self.chat_of(kind).await;
+        // As long as a person takes at least, and so that others on this machine have a share of it.
+        tokio::time::sleep(Duration::from_millis(self.rng.between(0, 400))).await;
+        kind
+    }
+
+    /// Makes, uses and deletes one chat of this kind.
+    pub async fn chat_of(&mut self, kind: Kind) {
         self.chats += 1;
         self.chat = format!("churn-{}-{}", self.name, self.chats);
         match kind {
@@ -100,18 +111,18 @@ impl Person {
             }
             Kind::Abandoned => self.turn("u", vec![vec![ask(&self.chat)]], 8).await,
             Kind::Stopped => {
-                let mut stream = self.open("u", endless(), 8).await;
+                let mut stream = self.open("u", self.endless(), 8).await;
                 until(&mut stream, "text-delta").await;
                 self.json("POST", &format!("/api/chat/{}/stop", self.chat), Some(json!({}))).await;
                 rest(stream).await;
             }
             Kind::Resumed => self.resumed().await,
             Kind::Cut => {
-                let mut stream = self.open("u", endless(), 8).await;
+                let mut stream = self.open("u", self.endless(), 8).await;
                 until(&mut stream, "text-delta").await;
                 self.delete().await;
                 rest(stream).await;
-                return kind;
+                return;
             }
             Kind::Upload => self.upload().await,
             Kind::Planted => self.planted().await,
@@ -123,9 +134,6 @@ impl Person {
             }
         }
         self.delete().await;
-        // As long as a person takes at least, and so that others on this machine have a share of it.
-        tokio::time::sleep(Duration::from_millis(self.rng.between(0, 400))).await;
-        kind
     }
 
     async fn text(&self) {
@@ -201,6 +209,12 @@ impl Person {
         self.history(100).await;
     }
 
+    /// An answer that is to be stopped.
+    fn endless(&self) -> Vec<Vec<Act>> {
+        let ms = u64::try_from(self.silence.as_millis()).unwrap();
+        vec![vec![words("Working on it, one moment please."), Act::Stall { ms }]]
+    }
+
     /// Sends a message and reads the answer to its end.
     async fn turn(&self, id: &str, steps: Vec<Vec<Act>>, piece: usize) {
         rest(self.open(id, steps, piece).await).await;
@@ -266,11 +280,6 @@ fn echo(name: &str, length: usize) -> Act {
 
 fn ask(name: &str) -> Act {
     Act::Call { tool: "conf_approve".to_owned(), input: json!({ "text": format!("{name} asks") }) }
-}
-
-/// An answer that ends only when it is stopped.
-fn endless() -> Vec<Vec<Act>> {
-    vec![vec![words("Working on it, one moment please."), Act::Stall { ms: 60_000 }]]
 }
 
 /// Reads until this has come.
