@@ -59,6 +59,11 @@ async fn churn(app: &TestApp, person: &mut Person, kind: Kind, chats: usize) -> 
     least as f64
 }
 
+/// The bytes that this many chats may leave.
+fn allowed(chats: usize) -> f64 {
+    SLACK + PER_CHAT * chats as f64
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn deleted_chats_of_every_kind_leave_nothing_on_the_heap() {
     let upstream = Upstream::forgetful().await;
@@ -76,9 +81,15 @@ async fn deleted_chats_of_every_kind_leave_nothing_on_the_heap() {
     for kind in Kind::ALL {
         // What is made once for all chats, and caches up to their bounds.
         let before = churn(&app, &mut person, kind, chats.min(200)).await;
-        let growth = churn(&app, &mut person, kind, chats).await - before;
-        println!("churn: {kind:?}: {before} bytes before, {growth:+} after {chats} chats");
-        if growth > SLACK + PER_CHAT * chats as f64 {
+        let mut growth = churn(&app, &mut person, kind, chats).await - before;
+        let mut made = chats;
+        // Buffers of long answers are freed late on a busy machine. What is left for good is left again the next time.
+        if growth > allowed(made) {
+            growth = churn(&app, &mut person, kind, chats).await - before;
+            made += chats;
+        }
+        println!("churn: {kind:?}: {before} bytes before, {growth:+} after {made} chats");
+        if growth > allowed(made) {
             grown.push((kind, growth));
         }
     }
