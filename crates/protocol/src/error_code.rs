@@ -35,15 +35,21 @@ codes! {
     EmptyMessage = "empty_message", 400;
     /// The chosen model is unknown.
     UnknownModel = "unknown_model", 400;
+    /// A path that no file of a workspace can have, or of another kind than the route needs.
+    InvalidPath = "invalid_path", 400;
     Unauthorized = "unauthorized", 401;
     /// A Host or Origin that is not on the list.
     ForbiddenOrigin = "forbidden_origin", 403;
+    /// A file that nobody may reach, such as one of the server's own.
+    AccessDenied = "access_denied", 403;
     NotFound = "not_found", 404;
+    FileNotFound = "file_not_found", 404;
     SessionNotFound = "session_not_found", 404;
     MessageNotFound = "message_not_found", 404;
     ApprovalNotFound = "approval_not_found", 404;
     ArtifactNotFound = "artifact_not_found", 404;
     AgentNotFound = "agent_not_found", 404;
+    RuleNotFound = "rule_not_found", 404;
     MethodNotAllowed = "method_not_allowed", 405;
     /// The body did not arrive in time.
     RequestTimeout = "request_timeout", 408;
@@ -63,9 +69,19 @@ codes! {
     AgentChanged = "agent_changed", 409;
     /// The agent comes with the program or from a file.
     AgentReadOnly = "agent_read_only", 409;
+    /// The rule comes with the program or from the settings of the server.
+    RuleReadOnly = "rule_read_only", 409;
+    /// A file is not in the expected state any more.
+    FileConflict = "file_conflict", 409;
+    /// No work directory is configured, or it cannot be opened.
+    FilesNotConfigured = "files_not_configured", 409;
     /// The owner's token can be rotated, not removed.
     OwnerToken = "owner_token", 409;
+    /// The content of a file before or after a change is not kept any more.
+    ContentRemoved = "content_removed", 410;
     BodyTooLarge = "body_too_large", 413;
+    /// The file is too large to be shown; download it.
+    FileTooLarge = "file_too_large", 413;
     /// The new message has more text or parts than allowed.
     MessageTooLarge = "message_too_large", 413;
     /// The requested range of a file does not exist.
@@ -75,6 +91,8 @@ codes! {
     UnsupportedAttachment = "unsupported_attachment", 422;
     /// The definition of an agent is wrong; the response lists all problems.
     InvalidAgent = "invalid_agent", 422;
+    /// The rule is wrong; the response lists all problems.
+    InvalidRule = "invalid_rule", 422;
     TooManyRequests = "too_many_requests", 429;
     Internal = "internal", 500;
     /// The requested data is damaged in the database; other data can be used.

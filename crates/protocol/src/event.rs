@@ -5,24 +5,23 @@
 //! viewer receives it; other events are published at once and stored within a tenth of a second.
 
 mod older;
+mod views;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use self::older::Reported;
 use crate::{
     artifact::Artifact,
-    compaction::{COMPACTION, Compaction},
+    compaction::Compaction,
     facts::TurnFacts,
-    id::{ApprovalId, MessageId, MessageRef, RunId, SessionId, ToolCallId},
-    interaction::Grant,
-    message::{
-        UiMessage,
-        facts::{MessageFacts, MessageStatus, StopReason, Stopped},
-    },
+    file_change::FileChange,
+    id::{ApprovalId, ChangeId, MessageId, MessageRef, RuleId, RunId, SessionId, ToolCallId},
+    message::{UiMessage, facts::MessageFacts},
     planted::Planted,
+    policy::{CallPattern, GrantScope, Question, Rule},
     provider::{ProviderMetadata, Source},
     run::RunOptions,
     source::Timestamp,
@@ -35,8 +34,6 @@ pub type Seq = u64;
 
 /// The `data-<name>` part with a text for an agent at work.
 pub const STEERING: &str = "steering";
-/// The sender of such a text, when it reports background agents.
-const BACKGROUND: &str = "background";
 
 /// An event with its number and the time it was written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -274,6 +271,9 @@ pub enum SessionEvent {
         message: MessageId,
         approval: ApprovalId,
         call: ToolCall,
+        /// What the person is told. Absent in older logs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<Box<Question>>,
         /// A copy, in the main agent's message, of a question that a sub-agent asked in its own.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         raised: bool,
@@ -301,11 +301,54 @@ pub enum SessionEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         raised: bool,
     },
-    /// With their answer a person allowed every such call of the session.
+    /// With their answer a person allowed all such calls.
     GrantGiven {
         message: MessageId,
         approval: ApprovalId,
-        grant: Grant,
+        grant: CallPattern,
+        /// The rule that it became. Absent in older logs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleId>,
+        #[serde(default, skip_serializing_if = "GrantScope::is_session")]
+        scope: GrantScope,
+    },
+    /// A person wrote a rule for the session.
+    RuleAdded {
+        rule: Box<Rule>,
+    },
+    /// A person revoked a rule of the session.
+    RuleRevoked {
+        rule: RuleId,
+    },
+
+    /// The agent has read a file; it may change it as long as nobody else does.
+    FileRead {
+        message: MessageId,
+        call: ToolCallId,
+        path: String,
+        /// The state that was read, as the file access layer names it.
+        version: String,
+    },
+    /// Files are about to change; their contents before and after are on disk.
+    FilesChanging {
+        message: MessageId,
+        change: ChangeId,
+        /// Absent when a person reverts changes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<ToolCallId>,
+        tool: String,
+        /// The agents from the root to the one that changes them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        agent: Vec<String>,
+        files: Vec<FileChange>,
+    },
+    /// All files of the change set were changed, or none.
+    FilesChanged {
+        message: MessageId,
+        change: ChangeId,
+        /// Why none was changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
     },
 }
 
@@ -408,136 +451,4 @@ pub enum FinishReason {
     ToolCalls,
     Error,
     Other,
-}
-
-impl SessionEvent {
-    /// Whether the event must be durable before any viewer receives it.
-    pub fn is_boundary(&self) -> bool {
-        match self {
-            Self::HistoryPlanted { .. }
-            | Self::MessageAccepted { .. }
-            | Self::PrefaceWritten { .. }
-            | Self::MessageQueued { .. }
-            | Self::QueueLeft { .. }
-            | Self::RunStarted { .. }
-            | Self::RunParked { .. }
-            | Self::RunResumed { .. }
-            | Self::RunEnded { .. }
-            | Self::FrameOpened { .. }
-            | Self::FrameClosed { .. }
-            | Self::ToolRequested { .. }
-            | Self::ToolRejected { .. }
-            | Self::ToolSettled { .. }
-            | Self::ArtifactKept { .. }
-            | Self::ApprovalAsked { .. }
-            | Self::ApprovalAnswered { .. }
-            | Self::InputEdited { .. }
-            | Self::GrantGiven { .. }
-            | Self::ModelCalled { .. } => true,
-            Self::StepStarted { .. }
-            | Self::StepFinished { .. }
-            | Self::MetadataAdded { .. }
-            | Self::DelegationStarted { .. }
-            | Self::AgentStuck { .. }
-            | Self::SegmentOpened { .. }
-            | Self::SegmentDelta { .. }
-            | Self::SegmentClosed { .. }
-            | Self::SourceCited { .. }
-            | Self::ToolInputStarted { .. }
-            | Self::ToolInputDelta { .. }
-            | Self::ToolProgress { .. }
-            | Self::DataPushed { .. }
-            | Self::AgentSteered { .. }
-            | Self::BackgroundReported { .. }
-            | Self::CompactionChanged { .. } => false,
-        }
-    }
-
-    /// Facts that the event adds to its message.
-    pub fn facts(&self) -> Option<Cow<'_, Box<MessageFacts>>> {
-        let facts = match self {
-            Self::FrameOpened { metadata, .. }
-            | Self::MetadataAdded { metadata, .. }
-            | Self::FrameClosed { metadata, end: FrameEnd::Finished { .. }, .. } => {
-                return Some(Cow::Borrowed(metadata));
-            }
-            Self::DelegationStarted { .. } => MessageFacts::of_status(MessageStatus::Running),
-            Self::AgentStuck { tool, times, .. } => {
-                let stopped =
-                    Stopped { reason: StopReason::RepeatedFailure, tool: tool.clone(), times: *times };
-                MessageFacts { stopped: Some(stopped), ..MessageFacts::default() }
-            }
-            Self::InputEdited { call, input, .. } => MessageFacts::of_edit(call, input),
-            _ => return None,
-        };
-        Some(Cow::Owned(Box::new(facts)))
-    }
-
-    /// The `data-<name>` part that the event adds to its message.
-    pub fn data_part(&self) -> Option<DataPart<'_>> {
-        let (name, id, data) = match self {
-            Self::DataPushed { name, id, data, transient, .. } => {
-                let (id, data) = (id.as_deref(), Cow::Borrowed(data));
-                return Some(DataPart { name, id, data, transient: *transient });
-            }
-            Self::AgentSteered { id, text, .. } => (STEERING, id, json!({ "text": text })),
-            Self::BackgroundReported { note, .. } => {
-                let ReportNote { id, text } = note.as_ref()?;
-                (STEERING, id, json!({ "text": text, "from": BACKGROUND }))
-            }
-            Self::CompactionChanged { id, compaction, .. } => (COMPACTION, id, json!(compaction)),
-            _ => return None,
-        };
-        Some(DataPart { name, id: Some(id), data: Cow::Owned(data), transient: false })
-    }
-
-    /// Messages that a client sent with the first request of the session.
-    pub fn planted(&self) -> Option<&Planted> {
-        match self {
-            Self::HistoryPlanted { messages } => Some(messages),
-            _ => None,
-        }
-    }
-
-    /// The message of the frame this event belongs to; `None` for what concerns the session itself.
-    pub fn message(&self) -> Option<&MessageId> {
-        match self {
-            Self::HistoryPlanted { .. }
-            | Self::MessageAccepted { .. }
-            | Self::PrefaceWritten { .. }
-            | Self::MessageQueued { .. }
-            | Self::QueueLeft { .. } => None,
-            Self::RunStarted { message, .. }
-            | Self::RunParked { message, .. }
-            | Self::RunResumed { message, .. }
-            | Self::RunEnded { message, .. }
-            | Self::FrameOpened { message, .. }
-            | Self::FrameClosed { message, .. }
-            | Self::StepStarted { message }
-            | Self::StepFinished { message }
-            | Self::MetadataAdded { message, .. }
-            | Self::DelegationStarted { message }
-            | Self::AgentStuck { message, .. }
-            | Self::ModelCalled { message, .. }
-            | Self::SegmentOpened { message, .. }
-            | Self::SegmentDelta { message, .. }
-            | Self::SegmentClosed { message, .. }
-            | Self::SourceCited { message, .. }
-            | Self::ToolInputStarted { message, .. }
-            | Self::ToolInputDelta { message, .. }
-            | Self::ToolRequested { message, .. }
-            | Self::ToolRejected { message, .. }
-            | Self::ToolProgress { message, .. }
-            | Self::ToolSettled { message, .. }
-            | Self::DataPushed { message, .. }
-            | Self::AgentSteered { message, .. }
-            | Self::BackgroundReported { message, .. }
-            | Self::CompactionChanged { message, .. }
-            | Self::ArtifactKept { message, .. }
-            | Self::ApprovalAsked { message, .. }
-            | Self::ApprovalAnswered { message, .. }
-            | Self::InputEdited { message, .. }
-            | Self::GrantGiven { message, .. } => Some(message),
-        }
-    }
 }

@@ -72,6 +72,10 @@ id! {
     ArtifactId = "art_";
     /// An agent that a workspace defined.
     AgentId = "agt_";
+    /// A rule about which calls run: 128 random bits.
+    RuleId = "rul_";
+    /// A set of changes to files that is applied as a whole.
+    ChangeId = "chg_";
 }
 
 impl WorkspaceId {

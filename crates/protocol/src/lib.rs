@@ -10,6 +10,7 @@ pub mod crash_point;
 pub mod error_code;
 pub mod event;
 pub mod facts;
+pub mod file_change;
 pub mod fold;
 pub mod id;
 pub mod interaction;
@@ -17,6 +18,7 @@ pub mod json;
 pub mod message;
 pub mod normalize;
 pub mod planted;
+pub mod policy;
 pub mod project;
 pub mod provider;
 pub mod run;
@@ -35,21 +37,22 @@ pub use event::{
     SessionEvent, ToolOutcome,
 };
 pub use facts::TurnFacts;
+pub use file_change::{FileChange, FileDiff, FileState};
 pub use fold::{FoldError, MessageFold};
 pub use id::{
-    AgentId, ApprovalId, ArtifactId, IdError, MessageId, MessageRef, PrincipalId, RunId, SessionId,
-    ToolCallId, WorkspaceId,
+    AgentId, ApprovalId, ArtifactId, ChangeId, IdError, MessageId, MessageRef, PrincipalId, RuleId, RunId,
+    SessionId, ToolCallId, WorkspaceId,
 };
-pub use interaction::Grant;
 pub use message::facts::{
     CommandName, EditedCall, Fallback, Limit, MessageCommand, MessageFacts, MessageStatus, RaisedCall,
     StopReason, Stopped,
 };
 pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
 pub use planted::{Planted, PlantedMessage, PlantedPart};
+pub use policy::{ApprovalMode, CallPattern, GrantScope, Question, Rule, RuleEffect, RuleLayer, Verdict};
 pub use provider::{ProviderMetadata, Source};
 pub use run::{RunOptions, SubAgentStream, WhenBusy};
 pub use source::{Clock, IdSource, Timestamp};
-pub use tool::{ToolCall, ToolSpec};
+pub use tool::{FailureCode, ListedTool, ToolCall, ToolRisk, ToolSpec};
 pub use usage::{Cost, Price, Usage};
 pub use wire::chat::Chunk;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AgentId, ApprovalId, ArtifactId, MessageId, RunId, SessionId, ToolCallId};
+use crate::id::{AgentId, ApprovalId, ArtifactId, ChangeId, MessageId, RuleId, RunId, SessionId, ToolCallId};
 
 /// Milliseconds since 1970, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,6 +41,12 @@ pub trait IdSource: Send + Sync {
     }
     fn approval(&self) -> ApprovalId {
         ApprovalId::new(format!("{}{}", ApprovalId::PREFIX, self.unguessable()))
+    }
+    fn rule(&self) -> RuleId {
+        RuleId::new(format!("{}{}", RuleId::PREFIX, self.unguessable()))
+    }
+    fn change(&self) -> ChangeId {
+        ChangeId::new(format!("{}{}", ChangeId::PREFIX, self.time_ordered()))
     }
     fn artifact(&self) -> ArtifactId {
         ArtifactId::new(format!("{}{}", ArtifactId::PREFIX, self.unguessable()))

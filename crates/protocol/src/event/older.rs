@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{BACKGROUND, STEERING, SessionEvent, ToolOutcome};
+use super::{STEERING, SessionEvent, ToolOutcome, views::BACKGROUND};
 use crate::{
     compaction::{COMPACTION, Compaction},
     id::SessionId,

@@ -23,6 +23,11 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
         | SessionEvent::RunStarted { .. }
         | SessionEvent::RunEnded { .. }
         | SessionEvent::GrantGiven { .. }
+        | SessionEvent::RuleAdded { .. }
+        | SessionEvent::RuleRevoked { .. }
+        | SessionEvent::FileRead { .. }
+        | SessionEvent::FilesChanging { .. }
+        | SessionEvent::FilesChanged { .. }
         | SessionEvent::ModelCalled { .. } => None,
         SessionEvent::FrameOpened { message, .. } | SessionEvent::RunResumed { message, .. } => {
             Some(Chunk::Start { message_id: text(message.as_str()), message_metadata: new_facts(event) })

@@ -176,6 +176,7 @@ impl<'a> Unfold<'a> {
             message: message.clone(),
             approval: approval.id.clone(),
             call: call.clone(),
+            question: None,
             raised,
         });
         match approval.approved {

@@ -1,13 +1,14 @@
 //! Responses of the REST routes.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::{
     error_code::ErrorCode,
     event::RunEnd,
     id::{MessageId, SessionId},
-    interaction::{Interaction, Question},
+    interaction::Interaction,
+    policy::{GrantScope, Question},
     source::Timestamp,
     wire::agents::{AgentInfo, FieldProblem},
 };
@@ -90,7 +91,7 @@ pub struct WaitingApproval {
     pub chat_id: SessionId,
     pub title: Option<String>,
     pub approval: Interaction,
-    /// Absent when the tool needs no approval any more.
+    /// What the person is told. Absent when an older version asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
 }
@@ -113,12 +114,28 @@ pub struct ApprovalAnswer {
     pub approved: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Allow all such calls for the rest of the session; only if the question offers it.
-    #[serde(default)]
-    pub always: bool,
+    /// Allow all such calls from now on, only if the question offers it: in this chat (`true` or `"session"`), or in all
+    /// chats of the workspace (`"workspace"`).
+    #[serde(default, deserialize_with = "always", skip_serializing_if = "Option::is_none")]
+    pub always: Option<GrantScope>,
     /// An input that replaces the one of the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
+}
+
+/// Reads `true` as "for the session".
+pub fn always<'de, D: Deserializer<'de>>(from: D) -> Result<Option<GrantScope>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Always {
+        Flag(bool),
+        Scope(GrantScope),
+    }
+    Ok(match Option::<Always>::deserialize(from)? {
+        None | Some(Always::Flag(false)) => None,
+        Some(Always::Flag(true)) => Some(GrantScope::Session),
+        Some(Always::Scope(scope)) => Some(scope),
+    })
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -267,6 +267,7 @@ impl Writer {
                 message: self.message.clone(),
                 approval: approval_of(&call.call.id),
                 call: call.call.clone(),
+                question: None,
                 raised: false,
             }],
             Fate::Rejected | Fate::ClientRuns => Vec::new(),
