@@ -2,5 +2,6 @@
 
 pub mod answers;
 pub mod arguments;
+pub mod patches;
 pub mod planted;
 pub mod templates;
