@@ -1,0 +1,298 @@
+//! Exchanges the old files of a change set for new ones, and takes everything back when one of them fails.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    io::{self, Write},
+};
+
+use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt};
+use protocol::FileState;
+use rustix::{
+    fs::{RenameFlags, renameat_with},
+    io::Errno,
+};
+
+use crate::{
+    ContentStore, FileDomain, FileError, LogicalPath,
+    contents::{FLUSHED_TOGETHER, sync_file_system},
+    folders::Folders,
+    handle::{Refusal, SharedDir, sync_folder},
+    path::temp_name,
+    present::{Mark, Present},
+    protected::FileId,
+    undo::{Done, Undo},
+};
+
+/// A change whose path was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub path: LogicalPath,
+    pub before: Option<FileState>,
+    pub after: Option<FileState>,
+}
+
+/// A new file that waits in a folder under a temporary name.
+#[derive(Clone, Debug)]
+pub(crate) struct Temp {
+    pub folder: LogicalPath,
+    pub name: String,
+}
+
+/// Makes the changes. Each comes with the state in which its file was found, which is the one before the change.
+pub(crate) fn commit(
+    domain: &FileDomain,
+    contents: &ContentStore,
+    folders: Folders,
+    changes: &[(&Change, Option<Present>)],
+) -> Result<(), FileError> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let together = changes.len() >= FLUSHED_TOGETHER;
+    let mut work = Commit { domain, contents, folders, undo: Undo::default(), together };
+    match work.run(changes) {
+        Ok(()) => {
+            work.undo.forget(&mut work.folders);
+            for (change, _) in changes.iter().filter(|(change, _)| change.after.is_none()) {
+                work.folders.remove_emptied(&change.path);
+            }
+            Ok(())
+        }
+        Err(error) => {
+            let error = work.undo.take_back(&mut work.folders, contents, error);
+            // Best effort: a power loss must not bring back a part of what was undone.
+            sync_file_system(&domain.root.dir).ok();
+            Err(error)
+        }
+    }
+}
+
+struct Commit<'a> {
+    domain: &'a FileDomain,
+    contents: &'a ContentStore,
+    folders: Folders<'a>,
+    undo: Undo,
+    /// One flush of the file system instead of one for each file.
+    together: bool,
+}
+
+impl Commit<'_> {
+    fn run(&mut self, changes: &[(&Change, Option<Present>)]) -> Result<(), FileError> {
+        let temps: Vec<Option<Temp>> = changes
+            .iter()
+            .map(|(change, old)| self.write_temp(change, old.as_ref()))
+            .collect::<Result<_, _>>()?;
+        if self.together {
+            self.flush(&LogicalPath::root())?;
+        }
+        // Deletions first: another change may put a folder where the file was.
+        let new: HashSet<&LogicalPath> = changes
+            .iter()
+            .filter(|(change, _)| change.after.is_some())
+            .map(|(change, _)| &change.path)
+            .collect();
+        for (change, old) in changes {
+            if let (Some(old), None) = (old, &change.after) {
+                let backup = backup_folder(&change.path, &new);
+                let failed = |refusal: Refusal| refusal.at(&change.path, "remove");
+                self.remove(&change.path, &old.mark, backup).map_err(failed)?;
+            }
+        }
+        for ((change, old), temp) in changes.iter().zip(temps) {
+            if let Some(temp) = temp {
+                self.place(&change.path, old.as_ref(), temp)?;
+            }
+        }
+        self.sync_folders(changes)
+    }
+
+    /// Writes the new content beside the old file, or into the deepest folder above it.
+    fn write_temp(&mut self, change: &Change, old: Option<&Present>) -> Result<Option<Temp>, FileError> {
+        let Some(after) = &change.after else { return Ok(None) };
+        let failed = |refusal: Refusal| refusal.at(&change.path, "write");
+        let parent = change.path.parent().ok_or_else(|| FileError::is_directory(&change.path))?;
+        let bytes = self.contents.get(&after.content)?;
+        let (folder, dir) = self.folders.deepest(&parent).map_err(failed)?;
+        let temp = Temp { folder, name: temp_name()? };
+        let place = self.undo.done.len();
+        self.undo.done.push(Done::Wrote { temp: temp.clone(), id: None });
+        let owner = old.map(|old| old.owner);
+        let sync = !self.is_flushed_together(&dir);
+        let id = write_new(&dir, &temp.name, &bytes, after.mode, owner, sync)
+            .map_err(|error| FileError::io(&change.path, "write", &error))?;
+        if let Some(Done::Wrote { id: written, .. }) = self.undo.done.get_mut(place) {
+            *written = Some(id);
+        }
+        Ok(Some(temp))
+    }
+
+    /// Moves a file that is to be deleted to a temporary name.
+    fn remove(&mut self, path: &LogicalPath, mark: &Mark, backup: LogicalPath) -> Result<(), Refusal> {
+        let from = self.folders.get(&path.parent().ok_or(Refusal::IsDirectory)?)?;
+        let to = self.folders.get(&backup)?;
+        let temp = Temp { folder: backup, name: temp_name().map_err(|_| io::Error::other("random"))? };
+        from.rename(path.name(), &to, &temp.name)?;
+        self.undo.done.push(Done::MovedAway { path: path.clone(), to: temp.clone() });
+        self.check_old(&to, &temp.name, mark)
+    }
+
+    /// Whether the file that was moved out of the way is the one that was found before.
+    fn check_old(&self, dir: &Dir, name: &str, mark: &Mark) -> Result<(), Refusal> {
+        if Mark::of(&dir.symlink_metadata(name)?) == *mark { Ok(()) } else { Err(Refusal::Changed) }
+    }
+
+    fn place(&mut self, path: &LogicalPath, old: Option<&Present>, temp: Temp) -> Result<(), FileError> {
+        let failed = |refusal: Refusal| refusal.at(path, "write");
+        let parent = path.parent().ok_or_else(|| FileError::is_directory(path))?;
+        let undo = &mut self.undo;
+        let mut made = |folder: &LogicalPath| undo.done.push(Done::MadeFolder(folder.clone()));
+        let to = self.folders.make(&parent, &mut made).map_err(failed)?;
+        let from = self.folders.get(&temp.folder).map_err(failed)?;
+        match old {
+            Some(old) => self.exchange(path, old, temp, &from, &to).map_err(failed),
+            None => {
+                if to.symlink_metadata(path.name()).is_ok_and(|found| found.is_dir()) {
+                    self.remove_folder(path).map_err(failed)?;
+                }
+                create(&from, &temp.name, &to, path.name()).map_err(Refusal::from).map_err(failed)?;
+                self.undo.done.push(Done::Created { path: path.clone(), temp });
+                Ok(())
+            }
+        }
+    }
+
+    fn exchange(
+        &mut self,
+        path: &LogicalPath,
+        old: &Present,
+        temp: Temp,
+        from: &Dir,
+        to: &SharedDir,
+    ) -> Result<(), Refusal> {
+        match renameat_with(from, temp.name.as_str(), to, path.name(), RenameFlags::EXCHANGE) {
+            Ok(()) => {
+                self.undo.done.push(Done::Exchanged { path: path.clone(), temp: temp.clone() });
+                self.check_old(from, &temp.name, &old.mark)
+            }
+            Err(error) if is_unsupported(error) => {
+                self.check_old(to, path.name(), &old.mark)?;
+                from.rename(&temp.name, to, path.name())?;
+                self.undo.done.push(Done::Replaced { path: path.clone(), before: old.state.clone() });
+                Ok(())
+            }
+            Err(error) => Err(io::Error::from(error).into()),
+        }
+    }
+
+    /// Removes a folder that holds nothing but empty folders, to put a file in its place.
+    fn remove_folder(&mut self, path: &LogicalPath) -> Result<(), Refusal> {
+        let dir = self.folders.get(path)?;
+        let mode = MetadataExt::mode(&dir.dir_metadata()?) & 0o7777;
+        for entry in dir.entries()? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let inside = name.to_str().and_then(|name| path.join(name)).ok_or(Refusal::NotEmpty)?;
+            if !entry.file_type()?.is_dir() {
+                return Err(Refusal::NotEmpty);
+            }
+            self.remove_folder(&inside)?;
+        }
+        self.folders.remove(path)?;
+        self.undo.done.push(Done::RemovedFolder { path: path.clone(), mode });
+        Ok(())
+    }
+
+    fn sync_folders(&mut self, changes: &[(&Change, Option<Present>)]) -> Result<(), FileError> {
+        if self.together {
+            self.flush(&LogicalPath::root())?;
+        }
+        let mut touched: BTreeMap<LogicalPath, &LogicalPath> = BTreeMap::new();
+        for (change, _) in changes {
+            touched.extend(change.path.parent().map(|parent| (parent, &change.path)));
+        }
+        for done in &self.undo.done {
+            if let Done::MadeFolder(path) = done {
+                touched.extend(path.parent().map(|parent| (parent, path)));
+            }
+        }
+        for (folder, path) in touched {
+            let dir = match self.folders.get(&folder) {
+                Err(refusal) if refusal.is_absent() => continue,
+                found => found.map_err(|refusal| refusal.at(path, "write"))?,
+            };
+            if !self.is_flushed_together(&dir) {
+                sync_folder(&dir).map_err(|error| FileError::io(&folder, "write", &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the folder is written to disk with the file system of the work directory; another one may be mounted
+    /// below it.
+    fn is_flushed_together(&self, dir: &Dir) -> bool {
+        let id = |dir: &Dir| dir.dir_metadata().ok().map(|metadata| FileId::of(&metadata));
+        let same = |(one, other): (FileId, FileId)| one.is_on_same_device(other);
+        self.together && id(dir).zip(id(&self.domain.root.dir)).is_some_and(same)
+    }
+
+    fn flush(&self, path: &LogicalPath) -> Result<(), FileError> {
+        sync_file_system(&self.domain.root.dir).map_err(|error| FileError::io(path, "write", &error))
+    }
+}
+
+/// The folder in which a deleted file waits: its own, or the one above a folder that a new file replaces.
+fn backup_folder(path: &LogicalPath, new: &HashSet<&LogicalPath>) -> LogicalPath {
+    let mut folder = path.parent().unwrap_or_else(LogicalPath::root);
+    let mut above = Some(folder.clone());
+    while let Some(path) = above {
+        above = path.parent();
+        if new.contains(&path) {
+            folder = above.clone().unwrap_or_else(LogicalPath::root);
+        }
+    }
+    folder
+}
+
+/// Writes a new file with the permissions, and if possible the owner, that it shall have.
+pub(crate) fn write_new(
+    dir: &Dir,
+    name: &str,
+    bytes: &[u8],
+    mode: u32,
+    owner: Option<(u32, u32)>,
+    sync: bool,
+) -> io::Result<FileId> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    let mut file = dir.open_with(name, &options)?.into_std();
+    file.write_all(bytes)?;
+    if let Some((user, group)) = owner {
+        let (user, group) = (rustix::fs::Uid::from_raw(user), rustix::fs::Gid::from_raw(group));
+        // Only the administrator may give files away; others keep their own.
+        rustix::fs::fchown(&file, Some(user), Some(group)).ok();
+    }
+    // After the owner: changing it clears some of the bits.
+    rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode))?;
+    if sync {
+        file.sync_all()?;
+    }
+    Ok(FileId::of(&file.metadata()?))
+}
+
+/// Renames a file and fails when the new name exists.
+pub(crate) fn create(from: &Dir, temp: &str, to: &Dir, name: &str) -> io::Result<()> {
+    match renameat_with(from, temp, to, name, RenameFlags::NOREPLACE) {
+        Err(error) if is_unsupported(error) => {
+            if to.symlink_metadata(name).is_ok() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            from.rename(temp, to, name)
+        }
+        result => Ok(result?),
+    }
+}
+
+/// Some file systems cannot exchange two names.
+pub(crate) fn is_unsupported(error: Errno) -> bool {
+    error == Errno::INVAL || error == Errno::NOSYS || error == Errno::OPNOTSUPP || error == Errno::NOTSUP
+}
