@@ -1,9 +1,9 @@
 //! Records: what callers read from the tables and append to the log.
 
 use protocol::{
-    AgentId, ArtifactId, ArtifactInfo, Grant, MessageId, MessageRef, RunEnd, RunId, RunOptions, Seq,
-    SessionId, Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId, interaction::Interaction,
-    wire::agents::AgentFields,
+    AgentId, ArtifactId, ArtifactInfo, MessageId, MessageRef, PrincipalId, Question, Rule, RunEnd, RunId,
+    RunOptions, Seq, SessionId, Timestamp, ToolCallId, TurnFacts, UiMessage, WorkspaceId,
+    interaction::Interaction, wire::agents::AgentFields,
 };
 
 use serde::{Deserialize, Serialize};
@@ -35,8 +35,8 @@ pub struct SessionRecord {
     /// The model that the newest run asked for and its provider; later runs of the session use it, too.
     pub chat_model_id: Option<String>,
     pub chat_model_source: Option<String>,
-    /// Calls that a person allowed for the rest of the session.
-    pub grants: Vec<Grant>,
+    /// The rules of the session itself: what a person allowed for the rest of it, and the rules they wrote for it.
+    pub rules: Vec<Rule>,
 }
 
 /// The newest run of a session.
@@ -80,6 +80,8 @@ pub struct SessionPage {
 pub struct SessionInteraction {
     pub session: SessionId,
     pub interaction: Interaction,
+    /// What the person is told. `None` for questions of older versions.
+    pub question: Option<Question>,
 }
 
 /// A question that nobody has answered, and the session it was asked in.
@@ -88,6 +90,8 @@ pub struct PendingInteraction {
     pub session: SessionId,
     pub title: Option<String>,
     pub interaction: Interaction,
+    /// What the person is told. `None` for questions of older versions.
+    pub question: Option<Question>,
 }
 
 /// A message of a branch that has siblings: other answers, or other versions of a question.
@@ -269,4 +273,17 @@ pub struct DefinitionRecord {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub fields: AgentFields,
+}
+
+/// The most rules that a workspace has.
+pub const MAX_WORKSPACE_RULES: u32 = 500;
+
+/// A rule of a workspace about which calls run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleRecord {
+    pub workspace: WorkspaceId,
+    pub rule: Rule,
+    pub created_at: Timestamp,
+    /// Who added it. `None` when it was added with the answer to a question.
+    pub principal: Option<PrincipalId>,
 }

@@ -9,6 +9,7 @@ mod checksum;
 mod damage;
 mod definitions;
 mod encode;
+mod file_changes;
 mod frames;
 mod health;
 mod interactions;
@@ -21,6 +22,7 @@ mod planted;
 mod queue;
 mod reader;
 mod recovery;
+mod rules;
 mod runs;
 mod salvage;
 mod session_index;
@@ -41,7 +43,9 @@ use std::{
 
 use rusqlite::{Connection, config::DbConfig};
 
-pub use backup::{BackupProgress, artifact_files, copy_database, damaged_wal_copies, verify_database};
+pub use backup::{
+    BackupProgress, artifact_files, contents_in_database, copy_database, damaged_wal_copies, verify_database,
+};
 pub use verify::VerifyReport;
 pub use wal::{WalFinding, check_wal};
 

@@ -7,16 +7,17 @@ use std::{fs::File, sync::Arc};
 
 use async_trait::async_trait;
 use protocol::{
-    AgentId, ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, Seq, SessionId, Timestamp,
+    AgentId, ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, RuleId, Seq, SessionId, Timestamp,
     WorkspaceId, event::LogEntry, interaction::Interaction,
 };
 
 use crate::{
     access::{SignIns, Tokens},
+    file_changes::FileChanges,
     record::{
         ActiveRun, Append, ArtifactCursor, ArtifactPage, BranchPoint, DefinitionRecord, FrameRecord,
-        MessageRecord, PendingInteraction, QueuedMessage, RecoveryAttempt, RecoveryStage, RunRecord,
-        SessionCursor, SessionInteraction, SessionKey, SessionPage, SessionRecord, SubAgentChat,
+        MessageRecord, PendingInteraction, QueuedMessage, RecoveryAttempt, RecoveryStage, RuleRecord,
+        RunRecord, SessionCursor, SessionInteraction, SessionKey, SessionPage, SessionRecord, SubAgentChat,
     },
     usage::{UsageQuery, UsageSum},
 };
@@ -33,10 +34,12 @@ pub trait Store:
     + Queue
     + Log
     + Artifacts
+    + FileChanges
     + UsageReports
     + Tokens
     + SignIns
     + Definitions
+    + Rules
     + Health
     + Send
     + Sync
@@ -54,10 +57,12 @@ impl<T> Store for T where
         + Queue
         + Log
         + Artifacts
+        + FileChanges
         + UsageReports
         + Tokens
         + SignIns
         + Definitions
+        + Rules
         + Health
         + Send
         + Sync
@@ -377,4 +382,18 @@ pub trait Definitions {
         id: &AgentId,
         version: u32,
     ) -> Result<(), StoreError>;
+}
+
+/// Rules of workspaces about which calls run. Those of a session are in its record.
+#[async_trait]
+pub trait Rules {
+    /// Lists the rules of a workspace, the oldest first.
+    async fn rules(&self, workspace: &WorkspaceId) -> Result<Vec<RuleRecord>, StoreError>;
+
+    /// Adds a rule; returns `false` when the workspace has [`MAX_WORKSPACE_RULES`](crate::MAX_WORKSPACE_RULES). A conflict
+    /// when the workspace has a rule with the same id.
+    async fn add_rule(&self, new: RuleRecord) -> Result<bool, StoreError>;
+
+    /// Removes a rule; returns whether the workspace had it.
+    async fn remove_rule(&self, workspace: &WorkspaceId, id: &RuleId) -> Result<bool, StoreError>;
 }

@@ -9,6 +9,8 @@ mod access;
 mod definitions;
 #[path = "conformance/derived.rs"]
 mod derived;
+#[path = "conformance/file_changes.rs"]
+mod file_changes;
 #[path = "conformance/log.rs"]
 mod log;
 #[path = "conformance/messages.rs"]
@@ -17,6 +19,8 @@ mod messages;
 mod planted;
 #[path = "conformance/recovery.rs"]
 mod recovery;
+#[path = "conformance/rules.rs"]
+mod rules;
 #[path = "conformance/runs.rs"]
 mod runs;
 #[path = "conformance/script.rs"]
@@ -131,6 +135,18 @@ macro_rules! derived_cases {
 
 derived_cases!(sqlite_derived, crate::sqlite_at);
 
+macro_rules! file_change_cases {
+    ($backend:ident, $open:expr) => {
+        conformance! { $backend, $open, file_changes;
+            change_sets_are_listed_with_the_run_that_they_belong_to
+            a_session_knows_what_it_read_or_wrote_last
+            contents_are_in_use_until_their_last_chat_is_deleted
+        }
+    };
+}
+
+file_change_cases!(sqlite_file_changes, crate::sqlite_at);
+
 macro_rules! definition_cases {
     ($backend:ident, $open:expr) => {
         conformance! { $backend, $open, definitions;
@@ -143,6 +159,20 @@ macro_rules! definition_cases {
 }
 
 definition_cases!(sqlite_definitions, crate::sqlite_at);
+
+macro_rules! rule_cases {
+    ($backend:ident, $open:expr) => {
+        conformance! { $backend, $open, rules;
+            rules_of_a_workspace_are_kept_until_they_are_removed
+            a_workspace_has_a_bounded_number_of_rules
+            what_is_allowed_for_the_workspace_is_a_rule_of_it_and_outlives_the_chat
+            rules_of_a_session_are_added_replaced_and_revoked
+            what_a_person_was_told_is_kept_with_the_question
+        }
+    };
+}
+
+rule_cases!(sqlite_rules, crate::sqlite_at);
 
 macro_rules! access_cases {
     ($backend:ident, $open:expr) => {

@@ -59,6 +59,19 @@ async fn a_row_of_any_table_that_is_not_what_the_log_says_is_named() {
              VALUES ('q', 1, 'r', 'm', 'c', 't', '{}', 'pending', 1, 1)",
             "question q is not in the log",
         ),
+        (
+            "INSERT INTO change_sets (session, id, seq, message, tool, agent, status, created_at)
+             VALUES (1, 'x', 1, 'm', 't', '[]', 'applied', 1)",
+            "change set x is not in the log",
+        ),
+        (
+            "INSERT INTO changed_files (session, change_set, place, path) VALUES (1, 'x', 0, 'p')",
+            "changed file x revision 0 is not in the log",
+        ),
+        (
+            "INSERT INTO known_files (session, path, version) VALUES (1, '/workspace/a', '1')",
+            "version of the file /workspace/a is not in the log",
+        ),
         ("INSERT INTO notes (session, name, data) VALUES (1, 'plan', '{}')", "note plan is not in the log"),
         (
             "INSERT INTO usage (session, seq, at, message, model, input_tokens, output_tokens, total_tokens,
@@ -117,4 +130,30 @@ async fn a_copy_is_compared_with_its_source_chat_by_chat() {
     change(&source, "UPDATE log SET body = replace(body, 'version', 'vision') WHERE session = 1");
     let found = copied("damaged.db", "");
     assert!(found.len() == 1 && found[0].contains("chat one of workspace default"), "{found:?}");
+}
+
+#[tokio::test]
+async fn what_an_older_version_stored_as_allowed_is_the_same_as_the_rule_in_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open_with(&path, Durability::Process).unwrap());
+    let mut script = Script::new(&store, "one");
+    script.ask("u", None, "m").await;
+    let given = |scope| protocol::SessionEvent::GrantGiven {
+        message: script::id("m"),
+        approval: protocol::ApprovalId::new("p"),
+        grant: protocol::CallPattern::tool("shell"),
+        rule: None,
+        scope,
+    };
+    script.append(vec![given(protocol::GrantScope::Session), given(protocol::GrantScope::Workspace)]).await;
+    change(&path, "UPDATE sessions SET rules = '[{\"tool\":\"shell\"}]'");
+    assert_eq!(problems(&path), Vec::<String>::new());
+    change(&path, "DELETE FROM rules");
+    assert_eq!(problems(&path), Vec::<String>::new(), "a rule of the workspace can be revoked");
+    change(&path, "UPDATE sessions SET rules = '[{\"tool\":\"other\"}]'");
+    assert_eq!(
+        problems(&path),
+        ["chat one of workspace default: the chat's own row  is not what the log says"]
+    );
 }

@@ -4,12 +4,12 @@
 //! its table, as a method of [`TableWriter`]. What an event changes in the row of its session is collected in a
 //! [`SessionPatch`] and written once per append.
 
-use protocol::{FrameEnd, MessageId, RunEnd, Seq, SessionEvent, Timestamp, event::LogEntry};
+use protocol::{FrameEnd, GrantScope, MessageId, RunEnd, Seq, SessionEvent, Timestamp, event::LogEntry};
 use rusqlite::Connection;
 
 use super::{
-    encode::EncodedMessage, interactions::Answer, message_rows::AcceptedMessage, session_patch::SessionPatch,
-    usage::ModelCall,
+    encode::EncodedMessage, file_changes::NewChangeSet, interactions::Answer, message_rows::AcceptedMessage,
+    session_patch::SessionPatch, usage::ModelCall,
 };
 use crate::{FrameStatus, QueuedMessage, SessionKey, StoreError};
 
@@ -91,8 +91,8 @@ pub(super) fn apply(
             _ => Ok(()),
         },
         SessionEvent::ArtifactKept { message, artifact } => tables.insert_artifact(message, artifact),
-        SessionEvent::ApprovalAsked { message, approval, call, raised: false } => {
-            tables.insert_interaction(approval, message, call)
+        SessionEvent::ApprovalAsked { message, approval, call, question, raised: false } => {
+            tables.insert_interaction(approval, message, call, question.as_deref())
         }
         SessionEvent::ApprovalAnswered { approval, approved, reason, withdrawn, raised: false, .. } => tables
             .answer_interaction(&Answer {
@@ -104,7 +104,19 @@ pub(super) fn apply(
         SessionEvent::InputEdited { approval, input, raised: false, .. } => {
             tables.set_edited_input(approval, input)
         }
-        SessionEvent::GrantGiven { grant, .. } => tables.add_grant(grant),
+        SessionEvent::GrantGiven { grant, rule, scope, .. } => match scope {
+            GrantScope::Session => tables.allow_in_session(grant, rule.as_ref()),
+            GrantScope::Workspace => tables.allow_in_workspace(grant, rule.as_ref()),
+        },
+        SessionEvent::RuleAdded { rule } => tables.add_session_rule(rule),
+        SessionEvent::RuleRevoked { rule } => tables.remove_session_rule(rule),
+        SessionEvent::FileRead { path, version, .. } => tables.note_known_version(path, Some(version)),
+        SessionEvent::FilesChanging { message, change, call, tool, agent, files } => {
+            tables.begin_change_set(&NewChangeSet { change, message, call: call.as_ref(), tool, agent, files })
+        }
+        SessionEvent::FilesChanged { change, error, .. } => {
+            tables.finish_change_set(change, error.as_deref())
+        }
         // The frame of the main agent is its run; a raised question has a row already, for the agent that asked it.
         SessionEvent::FrameOpened { parent: None, .. }
         | SessionEvent::ApprovalAsked { raised: true, .. }

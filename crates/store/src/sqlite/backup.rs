@@ -123,6 +123,28 @@ pub fn artifact_files(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(found)
 }
 
+/// Lists the contents of files that the change sets in a database refer to, by workspace.
+pub fn contents_in_database(database: &Path) -> Result<Vec<(WorkspaceId, String)>, StoreError> {
+    let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let mut statement = connection.prepare(
+        "SELECT s.workspace, f.before_content FROM changed_files f JOIN sessions s ON s.key = f.session
+         WHERE f.before_content IS NOT NULL
+         UNION SELECT s.workspace, f.after_content FROM changed_files f JOIN sessions s ON s.key = f.session
+         WHERE f.after_content IS NOT NULL",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    // `verify` reports rows that cannot be read.
+    while let Ok(Some(row)) = rows.next() {
+        let (Ok(workspace), Ok(content)) = (row.get::<_, String>(0), row.get::<_, String>(1)) else {
+            continue;
+        };
+        found.push((WorkspaceId::new(workspace), content));
+    }
+    Ok(found)
+}
+
 /// Lists the copies of damaged write-ahead logs that were kept beside this database.
 pub fn damaged_wal_copies(database: &Path) -> Vec<PathBuf> {
     wal::kept_copies(database)

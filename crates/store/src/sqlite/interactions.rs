@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{
-    ApprovalId, MessageId, RunId, SessionId, Timestamp, ToolCall, ToolCallId, WorkspaceId,
+    ApprovalId, MessageId, Question, RunId, SessionId, Timestamp, ToolCall, ToolCallId, WorkspaceId,
     interaction::{Interaction, InteractionStatus},
 };
 use rusqlite::{OptionalExtension, Row, params};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{SqliteStore, apply::TableWriter, json, parse, signed};
 use crate::{Interactions, SessionInteraction, SessionKey, StoreError};
 
-pub(super) const COLUMNS: &str = "i.id, i.run, i.message, i.tool_call, i.tool, i.input, i.status, i.reason, i.asked_at, i.answered_at, i.edited";
+pub(super) const COLUMNS: &str = "i.id, i.run, i.message, i.tool_call, i.tool, i.input, i.status, i.reason, i.asked_at, i.answered_at, i.edited, i.question";
 
 #[async_trait]
 impl Interactions for SqliteStore {
@@ -30,8 +30,12 @@ impl Interactions for SqliteStore {
                      WHERE i.id = ?1 AND s.workspace = ?2"
                 ))?
                 .query_row(params![id.as_str(), workspace.as_str()], |row| {
-                    let session = SessionId::new(row.get::<_, String>(11)?);
-                    Ok(interaction(row).map(|interaction| SessionInteraction { session, interaction }))
+                    let session = SessionId::new(row.get::<_, String>(12)?);
+                    Ok(asked(row).map(|(interaction, question)| SessionInteraction {
+                        session,
+                        interaction,
+                        question,
+                    }))
                 })
                 .optional()?
                 .transpose()
@@ -74,6 +78,12 @@ pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StoreError> {
     })
 }
 
+/// Reads an interaction and what the person is told.
+pub(super) fn asked(row: &Row<'_>) -> Result<(Interaction, Option<Question>), StoreError> {
+    let question = row.get::<_, Option<String>>(11)?.map(|question| parse(&question)).transpose()?;
+    Ok((interaction(row)?, question))
+}
+
 /// The answer to a question.
 pub(super) struct Answer<'a> {
     pub(super) approval: &'a ApprovalId,
@@ -100,13 +110,14 @@ impl TableWriter<'_> {
         approval: &ApprovalId,
         message: &MessageId,
         call: &ToolCall,
+        question: Option<&Question>,
     ) -> Result<(), StoreError> {
         self.connection
             .prepare_cached(
                 "INSERT INTO interactions
-                   (id, session, run, message, tool_call, tool, input, status, asked_at, asked_seq)
+                   (id, session, run, message, tool_call, tool, input, status, asked_at, asked_seq, question)
                  VALUES (?1, ?2, (SELECT id FROM runs WHERE session = ?2 AND message =
-                     coalesce((SELECT root FROM frames WHERE session = ?2 AND message = ?3), ?3)), ?3, ?4, ?5, ?6, 'pending', ?7, ?8)",
+                     coalesce((SELECT root FROM frames WHERE session = ?2 AND message = ?3), ?3)), ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9)",
             )?
             .execute(params![
                 approval.as_str(),
@@ -116,7 +127,8 @@ impl TableWriter<'_> {
                 call.name,
                 json(&call.input)?,
                 self.at.0,
-                signed(self.seq)
+                signed(self.seq),
+                question.map(json).transpose()?
             ])?;
         Ok(())
     }

@@ -19,6 +19,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0010_recovery_attempts.sql"),
     include_str!("../../migrations/sqlite/0011_sign_ins.sql"),
     include_str!("../../migrations/sqlite/0012_checksums.sql"),
+    include_str!("../../migrations/sqlite/0013_rules.sql"),
+    include_str!("../../migrations/sqlite/0014_file_changes.sql"),
 ];
 
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
@@ -135,7 +137,7 @@ mod tests {
             text("SELECT group_concat(id || running || high_water) FROM sessions"),
             "rests09,works170000"
         );
-        assert_eq!(text("SELECT grants FROM sessions WHERE key = 2"), "[1]");
+        assert_eq!(text("SELECT rules FROM sessions WHERE key = 2"), "[1]");
         let log = "SELECT group_concat(from_seq || body) FROM (SELECT * FROM log WHERE session = 2 ORDER BY from_seq)";
         assert_eq!(text(log), "1first,5second");
         let key = crate::SessionKey(2);

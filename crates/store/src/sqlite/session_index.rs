@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use super::{
     SqliteStore,
     damage::DamageReport,
-    interactions::{COLUMNS as INTERACTION, interaction},
+    interactions::{COLUMNS as INTERACTION, asked},
     message_rows::node,
     planted::SessionRead,
     salvage,
@@ -103,8 +103,13 @@ impl SessionIndex for SqliteStore {
                  WHERE i.status = 'pending' AND s.workspace = ?1 ORDER BY i.asked_at, i.asked_seq LIMIT ?2"
             ))?;
             let rows = statement.query_map(params![workspace.as_str(), limit], |row| {
-                let (session, title) = (SessionId::new(row.get::<_, String>(11)?), row.get(12)?);
-                Ok(interaction(row).map(|interaction| PendingInteraction { session, title, interaction }))
+                let (session, title) = (SessionId::new(row.get::<_, String>(12)?), row.get(13)?);
+                Ok(asked(row).map(|(interaction, question)| PendingInteraction {
+                    session,
+                    title,
+                    interaction,
+                    question,
+                }))
             })?;
             Ok(damage.readable("unanswered questions", rows)?.rows)
         })

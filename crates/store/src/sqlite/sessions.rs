@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{Grant, MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
+use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    SqliteStore, apply::TableWriter, artifacts, chain, damage::ReadableRows, json, message_rows::node, parse,
-    planted::SessionRead, runs::status, salvage, unsigned,
+    SqliteStore, artifacts, chain, damage::ReadableRows, message_rows::node, planted::SessionRead,
+    rules::read_session_rules, runs::status, salvage, unsigned,
 };
 use crate::{
     LastRun, PrefaceRecord, SessionCursor, SessionKey, SessionPage, SessionRecord, Sessions, StoreError,
@@ -18,7 +18,7 @@ pub(super) const COLUMNS: &str =
     "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
     m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.queued, s.preface,
     s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource', s.titled_by IS NOT NULL,
-    s.grants, s.leaf";
+    s.rules, s.leaf";
 pub(super) const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -163,6 +163,9 @@ impl Sessions for SqliteStore {
                     "usage",
                     "queue",
                     "artifacts",
+                    "change_sets",
+                    "changed_files",
+                    "known_files",
                 ] {
                     connection
                         .prepare_cached(&format!("DELETE FROM {table} WHERE session = ?1"))?
@@ -187,20 +190,6 @@ impl Sessions for SqliteStore {
             Ok(())
         })
         .await
-    }
-}
-
-impl TableWriter<'_> {
-    /// Adds a grant to those of the session, unless it has the same one already.
-    pub(super) fn add_grant(&self, grant: &Grant) -> Result<(), StoreError> {
-        self.connection
-            .prepare_cached(
-                "UPDATE sessions SET grants = json_insert(coalesce(grants, '[]'), '$[#]', json(?2))
-                 WHERE key = ?1 AND NOT EXISTS (
-                     SELECT 1 FROM json_each(coalesce(sessions.grants, '[]')) g WHERE g.value = json(?2))",
-            )?
-            .execute(params![self.session.0, json(grant)?])?;
-        Ok(())
     }
 }
 
@@ -249,10 +238,7 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRead<SessionRecord>, Store
         chat_model_id: row.get(16)?,
         chat_model_source: row.get(17)?,
         is_titled: row.get(18)?,
-        grants: match row.get::<_, Option<String>>(19)? {
-            Some(grants) => parse(&grants)?,
-            None => Vec::new(),
-        },
+        rules: read_session_rules(row.get::<_, Option<String>>(19)?.as_deref())?,
     };
     Ok(SessionRead { key: record.key, has_pending_history: row.get(12)?, value: record })
 }

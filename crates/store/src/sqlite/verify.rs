@@ -8,7 +8,8 @@ use rusqlite::{Connection, OptionalExtension, params, types::Value};
 use sha2::{Digest, Sha256};
 
 use super::{
-    apply::apply, encode::EncodedMessage, json, log, migrate, salvage, session_patch::SessionPatch, signed,
+    apply::apply, encode::EncodedMessage, json, log, migrate, rules::read_session_rules, salvage,
+    session_patch::SessionPatch, signed,
 };
 use crate::{SessionKey, StoreError};
 
@@ -33,7 +34,7 @@ struct DerivedTable {
     query: &'static str,
 }
 
-const TABLES: [DerivedTable; 9] = [
+const TABLES: [DerivedTable; 12] = [
     DerivedTable {
         noun: "message",
         name_columns: 2,
@@ -55,7 +56,7 @@ const TABLES: [DerivedTable; 9] = [
     DerivedTable {
         noun: "question",
         name_columns: 1,
-        query: "SELECT id, run, message, tool_call, tool, input, edited, status, reason, asked_seq FROM interactions
+        query: "SELECT id, run, message, tool_call, tool, input, edited, status, reason, asked_seq, question FROM interactions
          WHERE session = ?1 ORDER BY 1",
     },
     DerivedTable {
@@ -80,9 +81,26 @@ const TABLES: [DerivedTable; 9] = [
         query: "SELECT id, message, tool_call, name, media_type, bytes FROM artifacts WHERE session = ?1 ORDER BY 1",
     },
     DerivedTable {
+        noun: "change set",
+        name_columns: 1,
+        query: "SELECT id, seq, message, tool_call, tool, agent, status, error FROM change_sets
+         WHERE session = ?1 ORDER BY 1",
+    },
+    DerivedTable {
+        noun: "changed file",
+        name_columns: 2,
+        query: "SELECT change_set, place, path, before_content, before_bytes, before_mode, after_content, after_bytes,
+           after_mode, known_before FROM changed_files WHERE session = ?1 ORDER BY 1, 2",
+    },
+    DerivedTable {
+        noun: "version of the file",
+        name_columns: 1,
+        query: "SELECT path, version FROM known_files WHERE session = ?1 ORDER BY 1",
+    },
+    DerivedTable {
         noun: "the chat's own row",
         name_columns: 0,
-        query: "SELECT message_count, last_run, running, queued, preface, preface_agent, grants FROM sessions WHERE key = ?1",
+        query: "SELECT message_count, last_run, running, queued, preface, preface_agent, rules FROM sessions WHERE key = ?1",
     },
 ];
 
@@ -211,11 +229,24 @@ fn session(
             }
         }
     }
-    for table in
-        ["messages", "forks", "runs", "frames", "interactions", "notes", "usage", "queue", "artifacts"]
-    {
+    for table in [
+        "messages",
+        "forks",
+        "runs",
+        "frames",
+        "interactions",
+        "notes",
+        "usage",
+        "queue",
+        "artifacts",
+        "change_sets",
+        "changed_files",
+        "known_files",
+    ] {
         rebuilt.prepare_cached(&format!("DELETE FROM {table} WHERE session = ?1"))?.execute([key.0])?;
     }
+    // Rules of the workspace are not compared: they outlive the session that they were given in, and can be revoked.
+    rebuilt.prepare_cached("DELETE FROM rules")?.execute([])?;
     rebuilt.prepare_cached("DELETE FROM sessions WHERE key = ?1")?.execute([key.0])?;
     Ok(problems)
 }
@@ -291,13 +322,15 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Compares two values. Texts that are different JSON for the same value are equal: another version of this program may
-/// have written them.
+/// Compares two values. Texts that are different JSON for the same value, or for the same rules, are equal: another
+/// version of this program may have written them.
 fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Text(one), Value::Text(other)) if one != other => {
             let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+            let rules = |text: &str| read_session_rules(Some(text)).ok();
             matches!((read(one), read(other)), (Some(one), Some(other)) if one == other)
+                || matches!((rules(one), rules(other)), (Some(one), Some(other)) if one == other)
         }
         (one, other) => one == other,
     }
@@ -318,6 +351,9 @@ pub(super) fn digest(connection: &Connection, key: SessionKey) -> Option<[u8; 32
         ("usage", "session"),
         ("queue", "session"),
         ("artifacts", "session"),
+        ("change_sets", "session"),
+        ("changed_files", "session"),
+        ("known_files", "session"),
     ] {
         let mut statement = connection
             .prepare_cached(&format!("SELECT * FROM {table} WHERE {column} = ?1 ORDER BY 1, 2, 3"))

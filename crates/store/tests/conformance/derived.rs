@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use protocol::{
-    ApprovalId, Artifact, ArtifactId, Grant, LogEntry, MessageRef, QueueExit, RunOptions, SessionEvent,
-    SessionId, Timestamp, ToolCallId, WorkspaceId,
+    ApprovalId, Artifact, ArtifactId, CallPattern, GrantScope, LogEntry, MessageRef, QueueExit, RuleEffect,
+    RunOptions, SessionEvent, SessionId, Timestamp, ToolCallId, WorkspaceId,
 };
 use store::{Append, ArtifactCursor, Row, SessionTarget, Store, StoreError};
 use test_support::Rng;
@@ -176,8 +176,15 @@ pub async fn past_events_keep_their_times(location: &StoreLocation) {
     assert!(matches!(store.append_past(Arc::new(append)).await, Err(StoreError::Conflict)), "once");
 }
 
-fn granted(approval: &str, grant: &Grant) -> SessionEvent {
-    SessionEvent::GrantGiven { message: id("m"), approval: ApprovalId::new(approval), grant: grant.clone() }
+fn granted(approval: &str, grant: &CallPattern) -> SessionEvent {
+    let (message, approval) = (id("m"), ApprovalId::new(approval));
+    SessionEvent::GrantGiven {
+        message,
+        approval,
+        grant: grant.clone(),
+        rule: None,
+        scope: GrantScope::Session,
+    }
 }
 
 fn edited(approval: &str, input: serde_json::Value, raised: bool) -> SessionEvent {
@@ -189,8 +196,8 @@ pub async fn what_a_person_allowed_and_changed_is_kept_with_their_answer(locatio
     let store = location.open();
     let mut script = Script::new(&store, "s");
     script.ask("u", None, "m").await;
-    let whole = Grant { tool: "tool".to_owned(), scope: None };
-    let kind = Grant { tool: "tool".to_owned(), scope: Some("a \"b\" 中".to_owned()) };
+    let whole = CallPattern::tool("tool");
+    let kind = CallPattern { command: Some("a \"b\" 中".to_owned()), ..whole.clone() };
     script.append(vec![asked("m", "p1"), asked("m", "p2")]).await;
     let input = serde_json::json!({ "a": [1, null], "中": "x" });
     let copy = serde_json::json!("of the question, shown elsewhere");
@@ -211,7 +218,9 @@ pub async fn what_a_person_allowed_and_changed_is_kept_with_their_answer(locatio
         .await;
     for store in [store, location.open()] {
         let record = store.session_by_key(script.key()).await.unwrap().unwrap();
-        assert_eq!(record.grants, [whole.clone(), kind.clone()], "each once, in the order they were given");
+        let allowed: Vec<_> = record.rules.iter().map(|rule| rule.calls.clone()).collect();
+        assert_eq!(allowed, [whole.clone(), kind.clone()], "each once, in the order they were given");
+        assert!(record.rules.iter().all(|rule| rule.effect == RuleEffect::Allow));
         let asked = store.interactions_of_message(script.key(), &id("m")).await.unwrap();
         let edits: Vec<_> = asked.into_iter().map(|asked| asked.edited).collect();
         assert_eq!(edits, [Some(input.clone()), None]);

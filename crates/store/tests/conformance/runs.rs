@@ -85,7 +85,7 @@ pub async fn an_approval_is_asked_and_answered_once(location: &StoreLocation) {
     let key = script.ask("u", None, "m").await;
     script.append(vec![asked("m", "p1"), asked("m", "p2"), asked("m", "p3")]).await;
     let found = store.interaction(&workspace(), &ApprovalId::new("p1")).await.unwrap().unwrap();
-    let SessionInteraction { session, interaction: question } = found;
+    let SessionInteraction { session, interaction: question, .. } = found;
     assert_eq!(session, SessionId::new("s"));
     assert_eq!((question.run.clone(), question.message.clone()), (run_of("m"), id("m")));
     assert_eq!((question.tool.as_str(), &question.input), ("tool", &json!({ "b": 1, "a": [null, 2.5] })));

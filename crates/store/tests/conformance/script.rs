@@ -171,6 +171,7 @@ pub fn asked(message: &str, approval: &str) -> SessionEvent {
         message: id(message),
         approval: ApprovalId::new(approval),
         call,
+        question: None,
         raised: false,
     }
 }
