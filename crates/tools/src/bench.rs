@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AnyTool, Tool, ToolCtx, ToolError,
-    typed::{Family, engine_side, erase},
+    typed::{Family, delegating, erase},
 };
 
 pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
-    vec![erase(Echo, Family::Contract), engine_side::<DelegateInput>("delegate", Family::Contract)]
+    vec![erase(Echo, Family::Contract), delegating::<DelegateInput>("delegate", Family::Contract)]
 }
 
 /// Give the text back as it is.

@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
+use files::FileDomain;
+use policy::Need;
+use protocol::ToolRisk;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnyTool, Approval, Effect, Tool, ToolCtx, ToolError,
-    typed::{Family, client_side, engine_side, erase},
+    AnyTool, Effect, Tool, ToolCtx, ToolError,
+    typed::{Family, client_side, delegating, erase},
 };
 
 pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
@@ -17,7 +20,7 @@ pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
         erase(ConfFail, Family::Contract),
         erase(ConfApprove, Family::Contract),
         client_side::<Question>("conf_client", Family::Contract),
-        engine_side::<DelegateInput>("conf_delegate", Family::Contract),
+        delegating::<DelegateInput>("conf_delegate", Family::Contract),
     ]
 }
 
@@ -103,8 +106,12 @@ impl Tool for ConfApprove {
         Effect::SideEffect
     }
 
-    fn approval(&self, _: &ApproveInput) -> Approval {
-        Approval::ask(WHY)
+    fn risk(&self) -> ToolRisk {
+        ToolRisk::Asks
+    }
+
+    fn need(&self, _: &ApproveInput, _: &FileDomain) -> Need {
+        Need::Approval { why: WHY.to_owned(), always: true }
     }
 
     async fn run(&self, _: ToolCtx, input: ApproveInput) -> Result<Output, ToolError> {
@@ -129,8 +136,9 @@ mod tests {
         assert_eq!(call("conf_echo").await, Ok(json!({ "echoed": "violin" })));
         assert_eq!(call("conf_approve").await, Ok(json!({ "echoed": "violin" })));
         assert_eq!(call("conf_fail").await, Err("conf_fail refuses: violin".to_owned()));
-        let asking = |input| ConfApprove.approval(&input);
-        assert_eq!(asking(ApproveInput { text: String::new() }), Approval::ask(WHY));
+        let asking = |input| ConfApprove.need(&input, &testing::files().domain);
+        let asks = Need::Approval { why: WHY.to_owned(), always: true };
+        assert_eq!(asking(ApproveInput { text: String::new() }), asks);
     }
 
     #[test]
@@ -167,6 +175,6 @@ mod tests {
         ];
         let tools = tools();
         assert_eq!(tools.iter().map(|tool| tool.spec().input_schema.clone()).collect::<Vec<_>>(), expected);
-        assert_eq!((tools[3].executor(), tools[4].executor()), (Executor::Client, Executor::Engine));
+        assert_eq!((tools[3].executor(), tools[4].executor()), (Executor::Client, Executor::Delegation));
     }
 }

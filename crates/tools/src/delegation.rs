@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     AnyTool,
-    typed::{Family, engine_side},
+    typed::{Family, delegating},
 };
 
 pub const SUB_AGENT: &str = "sub-agent";
@@ -19,11 +19,11 @@ pub const ABORT_AGENT: &str = "abort-agent";
 
 pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
     vec![
-        engine_side::<SubAgentInput>(SUB_AGENT, Family::Contract),
-        engine_side::<SpawnAgentInput>(SPAWN_AGENT, Family::Contract),
-        engine_side::<SendInputInput>(SEND_INPUT, Family::Contract),
-        engine_side::<WaitAgentInput>(WAIT_AGENT, Family::Contract),
-        engine_side::<AbortAgentInput>(ABORT_AGENT, Family::Contract),
+        delegating::<SubAgentInput>(SUB_AGENT, Family::Contract),
+        delegating::<SpawnAgentInput>(SPAWN_AGENT, Family::Contract),
+        delegating::<SendInputInput>(SEND_INPUT, Family::Contract),
+        delegating::<WaitAgentInput>(WAIT_AGENT, Family::Contract),
+        delegating::<AbortAgentInput>(ABORT_AGENT, Family::Contract),
     ]
 }
 

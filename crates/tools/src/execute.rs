@@ -56,7 +56,7 @@ impl From<Outcome> for ToolOutcome {
     }
 }
 
-pub async fn execute(call: PreparedCall, ctx: ToolCtx, limits: Limits) -> Outcome {
+pub async fn execute(call: Box<dyn PreparedCall>, ctx: ToolCtx, limits: Limits) -> Outcome {
     let run_cancelled = ctx.cancel.clone();
     if run_cancelled.is_cancelled() {
         return Outcome::Cancelled;
@@ -68,7 +68,7 @@ pub async fn execute(call: PreparedCall, ctx: ToolCtx, limits: Limits) -> Outcom
     let archive = OutputArchive { tool: ctx.tool.clone(), artifacts: Arc::clone(&ctx.artifacts) };
     let ctx = ToolCtx { cancel: token.clone(), emit: Arc::clone(&emit) as Arc<dyn Emit>, ..ctx };
 
-    let mut work = Box::pin(AssertUnwindSafe(async move { (call.run)(ctx).await }).catch_unwind());
+    let mut work = Box::pin(AssertUnwindSafe(async move { call.run(ctx).await }).catch_unwind());
     let stop = tokio::select! {
         biased;
         ended = &mut work => Stop::Ended(ended),
@@ -104,6 +104,7 @@ fn outcome_of(ended: Ended) -> Outcome {
     match ended {
         Ok(Ok(output)) => Outcome::Done(output),
         Ok(Err(ToolError::Report(message))) => Outcome::Failed(message),
+        Ok(Err(error @ ToolError::Failed { .. })) => Outcome::Failed(error.to_string()),
         Ok(Err(ToolError::Cancelled)) => Outcome::Cancelled,
         Ok(Err(ToolError::Fatal(source))) => Outcome::Defect(source),
         Err(panic) => Outcome::Defect(Box::new(Panicked(panic_text(panic.as_ref()).to_owned()))),

@@ -6,16 +6,13 @@ use serde_json::json;
 use tokio::{sync::oneshot, task::JoinSet, time::Instant};
 
 use super::*;
-use crate::{
-    Approval,
-    testing::{Recorder, ctx},
-};
+use crate::testing::{Recorder, ctx};
 
-fn prepared<F>(run: impl FnOnce(ToolCtx) -> F + Send + 'static) -> PreparedCall
+fn prepared<F>(run: impl FnOnce(ToolCtx) -> F + Send + 'static) -> Box<dyn PreparedCall>
 where
     F: Future<Output = Result<Value, ToolError>> + Send + 'static,
 {
-    PreparedCall { approval: Approval::NotNeeded, run: Box::new(move |ctx| Box::pin(run(ctx)) as _) }
+    crate::closure_call(policy::Need::Nothing, run)
 }
 
 async fn run<F>(run: impl FnOnce(ToolCtx) -> F + Send + 'static) -> Outcome

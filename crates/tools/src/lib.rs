@@ -5,17 +5,29 @@
 //! [`AnyTool::prepare`] checks it, [`execute()`] runs it within limits. Only the last one has effects, so a refused call
 //! has none.
 
+pub mod apply_patch;
 pub mod arguments;
 pub mod bench;
 mod bound;
+mod closure_call;
 pub mod conformance;
 pub mod delegation;
+pub mod edit_file;
 pub mod execute;
+mod file_diffs;
+mod file_draft;
+mod file_work;
+pub mod glob_files;
+pub mod grep_files;
+mod indentation;
 mod input;
 mod input_coercion;
 mod instant;
 mod json_repair;
+pub mod list_dir;
 pub mod names;
+pub mod project_notes;
+pub mod read_file;
 pub mod registry;
 mod schema;
 pub mod test_approval;
@@ -23,17 +35,22 @@ pub mod time_now;
 pub mod tool;
 pub mod typed;
 pub mod update_plan;
+pub mod workspace_files;
+pub mod write_file;
 
+#[cfg(test)]
+mod action_name_tests;
 #[cfg(test)]
 mod contributing_tests;
 #[cfg(test)]
 mod testing;
 
 pub use arguments::{parse_arguments, read_arguments};
+pub use closure_call::closure_call;
 pub use execute::{GRACE, Limits, Outcome, execute};
-pub use registry::{Group, GroupError, Registry, RegistryError};
+pub use registry::{Group, GroupError, NameTaken, Registry, RegistryError};
 pub use tool::{
-    AnyTool, Approval, ApprovalScope, Artifacts, Effect, Emit, Executor, InputError, Notes, PreparedCall,
-    Tool, ToolCtx, ToolError,
+    AnyTool, Artifacts, Effect, Emit, Executor, InputError, Notes, PreparedCall, Tool, ToolCtx, ToolError,
 };
-pub use typed::{Family, client_side, engine_side, erase};
+pub use typed::{ExternalCall, Family, client_side, delegating, erase};
+pub use workspace_files::{FileRecord, WorkspaceFiles};

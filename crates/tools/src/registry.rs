@@ -4,14 +4,23 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use protocol::ToolSpec;
+use protocol::{ToolRisk, ToolSpec};
+use serde_json::Value;
 
 use crate::{
-    AnyTool, bench, conformance, delegation,
+    AnyTool, Effect, Executor, InputError, PreparedCall,
+    apply_patch::ApplyPatch,
+    bench, conformance, delegation,
+    edit_file::EditFile,
+    glob_files::GlobFiles,
+    grep_files::GrepFiles,
+    list_dir::ListDir,
+    read_file::ReadFile,
     test_approval::TestApproval,
     time_now::TimeNow,
     typed::{Family, erase},
     update_plan::UpdatePlan,
+    write_file::WriteFile,
 };
 
 /// The longest name that all model providers accept.
@@ -29,6 +38,13 @@ impl Registry {
         let mut registry = Self::default();
         registry.register(erase(TimeNow, Family::Host))?;
         registry.register(erase(UpdatePlan, Family::Host))?;
+        registry.register(erase(ReadFile, Family::Host))?;
+        registry.register(erase(ListDir, Family::Host))?;
+        registry.register(erase(GrepFiles, Family::Host))?;
+        registry.register(erase(GlobFiles, Family::Host))?;
+        registry.register(erase(WriteFile, Family::Host))?;
+        registry.register(erase(EditFile, Family::Host))?;
+        registry.register(erase(ApplyPatch, Family::Host))?;
         registry.register(erase(TestApproval, Family::Host))?;
         for tool in delegation::tools() {
             registry.register(tool)?;
@@ -41,7 +57,13 @@ impl Registry {
         Ok(registry)
     }
 
+    /// Adds a tool. A name that is taken is refused.
     pub fn register(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), RegistryError> {
+        self.register_or(tool, NameTaken::Refuse)
+    }
+
+    /// Adds a tool, and says what happens when its name is taken.
+    pub fn register_or(&mut self, tool: Arc<dyn AnyTool>, taken: NameTaken) -> Result<(), RegistryError> {
         let ToolSpec { name, description, .. } = tool.spec();
         if !is_name(name) {
             return Err(RegistryError::BadName(name.clone()));
@@ -49,12 +71,30 @@ impl Registry {
         if description.trim().is_empty() {
             return Err(RegistryError::NoDescription(name.clone()));
         }
-        if self.indexes.contains_key(name) {
-            return Err(RegistryError::Duplicate(name.clone()));
+        if let Some(index) = self.indexes.get(name).copied() {
+            match taken {
+                NameTaken::Refuse => return Err(RegistryError::Duplicate(name.clone())),
+                NameTaken::Skip => {}
+                NameTaken::Replace => {
+                    if let Some(place) = self.tools.get_mut(index) {
+                        *place = tool;
+                    }
+                }
+                NameTaken::Rename(name) => {
+                    let spec = ToolSpec { name, ..tool.spec().clone() };
+                    return self.register(Arc::new(Renamed { tool, spec }));
+                }
+            }
+            return Ok(());
         }
         self.indexes.insert(name.clone(), self.tools.len());
         self.tools.push(tool);
         Ok(())
+    }
+
+    /// All tools, in the order of registration.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<dyn AnyTool>> {
+        self.tools.iter()
     }
 
     pub fn get(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
@@ -76,6 +116,54 @@ impl Registry {
     /// All names, in the order of registration.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(|tool| tool.spec().name.as_str())
+    }
+}
+
+/// What happens to a tool whose name another one has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameTaken {
+    Refuse,
+    /// The first one stays, the new one is left out.
+    Skip,
+    /// The new one takes the place of the first.
+    Replace,
+    /// The new one gets this name, which must be free.
+    Rename(String),
+}
+
+/// A tool under another name.
+struct Renamed {
+    tool: Arc<dyn AnyTool>,
+    spec: ToolSpec,
+}
+
+impl AnyTool for Renamed {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn executor(&self) -> Executor {
+        self.tool.executor()
+    }
+
+    fn effect(&self) -> Effect {
+        self.tool.effect()
+    }
+
+    fn risk(&self) -> ToolRisk {
+        self.tool.risk()
+    }
+
+    fn one_at_a_time(&self) -> bool {
+        self.tool.one_at_a_time()
+    }
+
+    fn family(&self) -> Family {
+        self.tool.family()
+    }
+
+    fn prepare(self: Arc<Self>, input: &Value) -> Result<Box<dyn PreparedCall>, InputError> {
+        Arc::clone(&self.tool).prepare(input)
     }
 }
 
@@ -150,7 +238,7 @@ mod tests {
 
     #[test]
     fn opt_in_groups_come_after_the_default_tools() {
-        assert_eq!(names(&[])[..3], ["time-now", "update-plan", "test-approval"]);
+        assert_eq!(names(&[])[..3], ["time-now", "update-plan", "read-file"]);
         let all = names(&[Group::Bench, Group::Conformance, Group::Bench]);
         assert_eq!(
             all.strip_prefix(names(&[]).as_slice()).unwrap(),
@@ -165,6 +253,26 @@ mod tests {
         let refused = registry.register(erase(TimeNow, Family::Host));
         assert_eq!(refused, Err(RegistryError::Duplicate("time-now".to_owned())));
         assert_eq!(registry.names().count(), before);
+    }
+
+    #[test]
+    fn a_taken_name_is_skipped_replaced_or_changed_when_asked() {
+        let mut registry = Registry::builtin(&[]).unwrap();
+        let before: Vec<String> = registry.names().map(str::to_owned).collect();
+        /// Another clock.
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        struct Other {}
+        let other = || crate::client_side::<Other>("time-now", Family::Host);
+        registry.register_or(other(), NameTaken::Skip).unwrap();
+        assert_ne!(registry.get("time-now").unwrap().spec().description, "Another clock.");
+        registry.register_or(other(), NameTaken::Rename("time-now-2".to_owned())).unwrap();
+        assert_eq!(registry.get("time-now-2").unwrap().spec().description, "Another clock.");
+        let taken = registry.register_or(other(), NameTaken::Rename("update-plan".to_owned()));
+        assert_eq!(taken, Err(RegistryError::Duplicate("update-plan".to_owned())));
+        registry.register_or(other(), NameTaken::Replace).unwrap();
+        assert_eq!(registry.get("time-now").unwrap().spec().description, "Another clock.");
+        let names: Vec<&str> = registry.names().collect();
+        assert_eq!(names[..before.len()], before, "the order stays");
     }
 
     #[test]

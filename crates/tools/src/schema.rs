@@ -136,11 +136,17 @@ fn without_null(field: &mut Value) {
     }
 }
 
-/// Joins the lines of a doc comment, except at blank lines and list items.
+/// Joins the lines of a doc comment, except at blank lines and list items. Lines between code fences stay as they are.
 fn reflow(text: &str) -> String {
     let mut flowed = String::with_capacity(text.len());
-    for line in text.lines().map(str::trim) {
-        let starts_anew = line.is_empty() || line.starts_with("- ") || flowed.ends_with('\n');
+    let mut in_code = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+            continue;
+        }
+        let line = if in_code { line } else { line.trim() };
+        let starts_anew = in_code || line.is_empty() || line.starts_with("- ") || flowed.ends_with('\n');
         if !flowed.is_empty() {
             flowed.push(if starts_anew { '\n' } else { ' ' });
         }
@@ -260,6 +266,12 @@ mod tests {
     #[test]
     fn a_bare_string_has_no_place_for_the_purpose() {
         assert_eq!(describe::<String>(Family::Host).schema, json!({ "type": "string" }));
+    }
+
+    #[test]
+    fn code_keeps_its_lines() {
+        let text = "Write\nthis:\n\n```text\na\n  b\n```\n\nand\nmore";
+        assert_eq!(reflow(text), "Write this:\n\na\n  b\n\nand more");
     }
 
     #[test]

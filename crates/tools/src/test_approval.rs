@@ -1,9 +1,12 @@
 //! `test-approval`: asks for an approval, then does nothing. Shows how approvals look.
 
+use files::FileDomain;
+use policy::Need;
+use protocol::ToolRisk;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Approval, Effect, Tool, ToolCtx, ToolError, instant::iso_utc};
+use crate::{Effect, Tool, ToolCtx, ToolError, instant::iso_utc};
 
 /// Try out an approval: the call waits until the person approves it, then reports when it was approved.
 /// It changes nothing. Needs the person's approval.
@@ -36,8 +39,12 @@ impl Tool for TestApproval {
         Effect::SideEffect
     }
 
-    fn approval(&self, _: &Input) -> Approval {
-        Approval::ask(WHY)
+    fn risk(&self) -> ToolRisk {
+        ToolRisk::Asks
+    }
+
+    fn need(&self, _: &Input, _: &FileDomain) -> Need {
+        Need::Approval { why: WHY.to_owned(), always: true }
     }
 
     async fn run(&self, ctx: ToolCtx, input: Input) -> Result<Output, ToolError> {
@@ -59,7 +66,9 @@ mod tests {
         let tool = erase(TestApproval, Family::Host);
         assert_eq!(tool.effect(), Effect::SideEffect);
         for input in [json!({}), json!({ "note": "just try" })] {
-            assert_eq!(Arc::clone(&tool).prepare(&input).unwrap().approval, Approval::ask(WHY));
+            let prepared = Arc::clone(&tool).prepare(&input).unwrap();
+            let files = testing::files();
+            assert_eq!(prepared.need(&files.domain), Need::Approval { why: WHY.to_owned(), always: true });
         }
         let ctx = testing::ctx(&Arc::default());
         let approved_at = "2026-03-01T12:15:07.089Z";

@@ -1,16 +1,25 @@
 //! A [`ToolCtx`] for unit tests: fixed time, recorded output, a session with chosen notes.
 
+mod folder;
+mod memory_record;
+
 use std::{
     collections::HashMap,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use async_trait::async_trait;
+use files::{FileDomain, HardLinks};
 use protocol::{Artifact, ArtifactId, Clock, Timestamp, ToolCallId};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::{AnyTool, Artifacts, Emit, Limits, Notes, Outcome, ToolCtx, ToolError, execute};
+pub(crate) use self::folder::Folder;
+use self::memory_record::MemoryRecord;
+
+use crate::{AnyTool, Artifacts, Emit, Limits, Notes, Outcome, ToolCtx, ToolError, WorkspaceFiles, execute};
 
 /// 2026-03-01T12:15:07.089Z, a Sunday.
 pub(crate) const NOW: i64 = 1_772_367_307_089;
@@ -82,6 +91,23 @@ impl Artifacts for Recorder {
     }
 }
 
+/// The files of a new, empty folder, which is removed with them, and a record in memory.
+pub(crate) fn files() -> WorkspaceFiles {
+    let folder = tempfile::tempdir().unwrap();
+    let domain = FileDomain::open(folder.path(), &[], HardLinks::Refuse).unwrap();
+    recorded(domain, Some(folder))
+}
+
+/// The files of a folder, and a record in memory; contents are kept beside it.
+pub(crate) fn files_in(folder: &Path) -> WorkspaceFiles {
+    recorded(FileDomain::open(folder, &[], HardLinks::Refuse).unwrap(), None)
+}
+
+fn recorded(domain: FileDomain, workdir: Option<TempDir>) -> WorkspaceFiles {
+    let record = Arc::new(MemoryRecord::new(domain.clone(), workdir));
+    WorkspaceFiles { domain, record, may_read: Arc::new(|_| true) }
+}
+
 pub(crate) fn ctx(shown: &Arc<Recorder>) -> ToolCtx {
     ToolCtx {
         call: ToolCallId::new("call_1"),
@@ -92,6 +118,7 @@ pub(crate) fn ctx(shown: &Arc<Recorder>) -> ToolCtx {
         emit: Arc::clone(shown) as Arc<dyn Emit>,
         notes: Arc::clone(shown) as Arc<dyn Notes>,
         artifacts: Arc::clone(shown) as Arc<dyn Artifacts>,
+        files: files(),
     }
 }
 

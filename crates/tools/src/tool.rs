@@ -3,24 +3,31 @@
 //! The doc comments of a tool's `Input` *are* the description and parameter texts that the model reads: prompt, schema
 //! and code cannot differ.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{future::Future, sync::Arc};
 
 use async_trait::async_trait;
-use protocol::{Artifact, Clock, ToolCallId, ToolSpec};
+use files::FileDomain;
+use policy::Need;
+use protocol::{Artifact, Clock, FailureCode, FileDiff, ToolCallId, ToolRisk, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::Family;
+use crate::{Family, WorkspaceFiles};
 
 pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
-    type Input: DeserializeOwned + JsonSchema + Send + 'static;
+    type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
     type Output: Serialize + Send + 'static;
 
     fn effect(&self) -> Effect {
         Effect::ReadOnly
+    }
+
+    /// What a call can do, for lists that people read.
+    fn risk(&self) -> ToolRisk {
+        risk_of(Executor::Server, self.effect())
     }
 
     /// Whether calls of one step to this tool must run one after the other, because each reads what the previous one
@@ -29,9 +36,19 @@ pub trait Tool: Send + Sync + 'static {
         false
     }
 
-    /// The approval that this call needs before it runs.
-    fn approval(&self, _input: &Self::Input) -> Approval {
-        Approval::NotNeeded
+    /// What this call needs: the policy decides from it whether the call runs, is asked about or is refused.
+    fn need(&self, _input: &Self::Input, _files: &FileDomain) -> Need {
+        Need::Nothing
+    }
+
+    /// The changes to files that a person should see before they answer. An error is the result of the call: nobody is
+    /// asked about a call that cannot work.
+    fn preview(
+        &self,
+        _files: &WorkspaceFiles,
+        _input: &Self::Input,
+    ) -> impl Future<Output = Result<Vec<FileDiff>, ToolError>> + Send {
+        std::future::ready(Ok(Vec::new()))
     }
 
     fn run(
@@ -49,6 +66,11 @@ pub trait AnyTool: Send + Sync {
 
     fn effect(&self) -> Effect;
 
+    /// What a call can do, for lists that people read.
+    fn risk(&self) -> ToolRisk {
+        risk_of(self.executor(), self.effect())
+    }
+
     fn one_at_a_time(&self) -> bool {
         false
     }
@@ -59,7 +81,7 @@ pub trait AnyTool: Send + Sync {
     }
 
     /// Checks the arguments, without side effects.
-    fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError>;
+    fn prepare(self: Arc<Self>, input: &Value) -> Result<Box<dyn PreparedCall>, InputError>;
 }
 
 /// Who executes the calls of a tool.
@@ -68,8 +90,10 @@ pub enum Executor {
     Server,
     /// The front end; the run waits for its output.
     Client,
-    /// The agent loop: delegation.
-    Engine,
+    /// The engine: another agent does the work.
+    Delegation,
+    /// The agent loop itself; the call changes nothing but the agent's own state.
+    Loop,
 }
 
 /// Whether an interrupted call may be repeated.
@@ -79,43 +103,24 @@ pub enum Effect {
     SideEffect,
 }
 
-/// The approval that a call needs before it runs. The tool states it, the engine decides.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Approval {
-    NotNeeded,
-    /// A person is asked, unless they have allowed such calls for the session.
-    Ask {
-        /// A sentence for the person.
-        why: String,
-        /// The calls that "always" would allow.
-        scope: ApprovalScope,
-    },
-}
-
-/// The calls that "always for this session" allows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ApprovalScope {
-    /// Every call of the tool.
-    Tool,
-    /// Calls of the same kind, named for a person: the beginning of a command, a folder.
-    Kind(String),
-    /// Only this call: it is sensitive, and the person is asked every time.
-    Once,
-}
-
-impl Approval {
-    /// Asks a person; "always" allows all calls of the tool.
-    pub fn ask(why: &str) -> Self {
-        Self::Ask { why: why.to_owned(), scope: ApprovalScope::Tool }
+fn risk_of(executor: Executor, effect: Effect) -> ToolRisk {
+    match (executor, effect) {
+        (Executor::Client, _) => ToolRisk::FrontEnd,
+        (Executor::Delegation, _) => ToolRisk::Delegates,
+        (Executor::Server | Executor::Loop, Effect::ReadOnly) => ToolRisk::Reads,
+        (Executor::Server | Executor::Loop, Effect::SideEffect) => ToolRisk::Writes,
     }
 }
 
 /// A call whose arguments were accepted.
-pub struct PreparedCall {
-    pub approval: Approval,
-    #[expect(clippy::type_complexity, reason = "a boxed async closure has no shorter name")]
-    pub run:
-        Box<dyn FnOnce(ToolCtx) -> Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send>> + Send>,
+#[async_trait]
+pub trait PreparedCall: Send + Sync {
+    fn need(&self, files: &FileDomain) -> Need;
+
+    /// See [`Tool::preview`].
+    async fn preview(&self, files: &WorkspaceFiles) -> Result<Vec<FileDiff>, ToolError>;
+
+    async fn run(self: Box<Self>, ctx: ToolCtx) -> Result<Value, ToolError>;
 }
 
 /// The arguments are invalid; the text names the field and is for the model.
@@ -128,6 +133,9 @@ pub enum ToolError {
     /// The model reads this as the tool's result; the run continues.
     #[error("{0}")]
     Report(String),
+    /// The same, with a code that callers may rely on.
+    #[error("{code}: {message}")]
+    Failed { code: FailureCode, message: String },
     #[error("cancelled")]
     Cancelled,
     /// A defect of ours: the model only learns that the tool failed, the source is in the log.
@@ -148,6 +156,7 @@ pub struct ToolCtx {
     pub emit: Arc<dyn Emit>,
     pub notes: Arc<dyn Notes>,
     pub artifacts: Arc<dyn Artifacts>,
+    pub files: WorkspaceFiles,
 }
 
 /// Sends the output of a running tool to clients.

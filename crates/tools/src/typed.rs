@@ -4,13 +4,17 @@
 
 use std::{marker::PhantomData, sync::Arc};
 
-use protocol::ToolSpec;
+use async_trait::async_trait;
+use files::FileDomain;
+use policy::Need;
+use protocol::{FileDiff, ToolRisk, ToolSpec};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    AnyTool, Approval, Effect, Executor, InputError, PreparedCall, Tool, ToolError, input::InputSchema,
+    AnyTool, Effect, Executor, InputError, PreparedCall, Tool, ToolCtx, ToolError, WorkspaceFiles,
+    input::InputSchema,
 };
 
 /// The two families of tools; they differ in how strictly arguments are read.
@@ -35,12 +39,12 @@ where
     external::<I>(name, family, Executor::Client)
 }
 
-/// A tool that the agent loop executes: this crate only describes it and checks the input.
-pub fn engine_side<I>(name: &str, family: Family) -> Arc<dyn AnyTool>
+/// A tool by which an agent delegates: this crate only describes it and checks the input.
+pub fn delegating<I>(name: &str, family: Family) -> Arc<dyn AnyTool>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
 {
-    external::<I>(name, family, Executor::Engine)
+    external::<I>(name, family, Executor::Delegation)
 }
 
 fn external<I>(name: &str, family: Family, executor: Executor) -> Arc<dyn AnyTool>
@@ -72,21 +76,39 @@ impl<T: Tool> AnyTool for ServerTool<T> {
         self.tool.effect()
     }
 
+    fn risk(&self) -> ToolRisk {
+        self.tool.risk()
+    }
+
     fn one_at_a_time(&self) -> bool {
         self.tool.one_at_a_time()
     }
 
-    fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
+    fn prepare(self: Arc<Self>, input: &Value) -> Result<Box<dyn PreparedCall>, InputError> {
         let input: T::Input = self.schema.accept(input)?;
-        let approval = self.tool.approval(&input);
-        let run = move |ctx| {
-            let work = async move {
-                let output = self.tool.run(ctx, input).await?;
-                serde_json::to_value(output).map_err(|error| ToolError::Fatal(Box::new(error)))
-            };
-            Box::pin(work) as _
-        };
-        Ok(PreparedCall { approval, run: Box::new(run) })
+        Ok(Box::new(ServerCall { tool: self, input }))
+    }
+}
+
+/// A call of a tool that runs on the server.
+struct ServerCall<T: Tool> {
+    tool: Arc<ServerTool<T>>,
+    input: T::Input,
+}
+
+#[async_trait]
+impl<T: Tool> PreparedCall for ServerCall<T> {
+    fn need(&self, files: &FileDomain) -> Need {
+        self.tool.tool.need(&self.input, files)
+    }
+
+    async fn preview(&self, files: &WorkspaceFiles) -> Result<Vec<FileDiff>, ToolError> {
+        self.tool.tool.preview(files, &self.input).await
+    }
+
+    async fn run(self: Box<Self>, ctx: ToolCtx) -> Result<Value, ToolError> {
+        let output = self.tool.tool.run(ctx, self.input).await?;
+        serde_json::to_value(output).map_err(|error| ToolError::Fatal(Box::new(error)))
     }
 }
 
@@ -113,20 +135,38 @@ impl<I: DeserializeOwned + 'static> AnyTool for ExternalTool<I> {
     fn effect(&self) -> Effect {
         match self.executor {
             // What it started is in the log and is resumed.
-            Executor::Engine => Effect::ReadOnly,
+            Executor::Delegation | Executor::Loop => Effect::ReadOnly,
             // The front end may have acted before the connection was lost.
             Executor::Client | Executor::Server => Effect::SideEffect,
         }
     }
 
-    fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
+    fn prepare(self: Arc<Self>, input: &Value) -> Result<Box<dyn PreparedCall>, InputError> {
         let _checked: I = self.schema.accept(input)?;
-        let refuse = move |_| {
-            let executor = if self.executor == Executor::Engine { "the agent loop" } else { "the front end" };
-            let error = NotExecutedHere { tool: self.schema.spec.name.clone(), executor };
-            Box::pin(async move { Err(ToolError::Fatal(Box::new(error))) }) as _
-        };
-        Ok(PreparedCall { approval: Approval::NotNeeded, run: Box::new(refuse) })
+        let executor = if self.executor == Executor::Client { "the front end" } else { "the engine" };
+        Ok(Box::new(ExternalCall { tool: self.schema.spec.name.clone(), executor }))
+    }
+}
+
+/// A call that somebody else executes: it needs nothing here, and running it here is a defect.
+pub struct ExternalCall {
+    pub tool: String,
+    pub executor: &'static str,
+}
+
+#[async_trait]
+impl PreparedCall for ExternalCall {
+    fn need(&self, _: &FileDomain) -> Need {
+        Need::Nothing
+    }
+
+    async fn preview(&self, _: &WorkspaceFiles) -> Result<Vec<FileDiff>, ToolError> {
+        Ok(Vec::new())
+    }
+
+    async fn run(self: Box<Self>, _: ToolCtx) -> Result<Value, ToolError> {
+        let Self { tool, executor } = *self;
+        Err(ToolError::Fatal(Box::new(NotExecutedHere { tool, executor })))
     }
 }
 
@@ -158,8 +198,12 @@ mod tests {
         type Input = Input;
         type Output = i64;
 
-        fn approval(&self, input: &Input) -> Approval {
-            if input.n > 100 { Approval::ask("It is a big number.") } else { Approval::NotNeeded }
+        fn need(&self, input: &Input, _: &FileDomain) -> Need {
+            if input.n > 100 {
+                Need::Approval { why: "It is a big number.".to_owned(), always: true }
+            } else {
+                Need::Nothing
+            }
         }
 
         async fn run(&self, _: ToolCtx, input: Input) -> Result<i64, ToolError> {
@@ -189,8 +233,9 @@ mod tests {
             }
         );
         assert_eq!(tool.executor(), Executor::Server);
-        let asks = Approval::ask("It is a big number.");
-        assert_eq!(Arc::clone(&tool).prepare(&json!({ "n": 101 })).unwrap().approval, asks);
+        let asks = Need::Approval { why: "It is a big number.".to_owned(), always: true };
+        let files = testing::files();
+        assert_eq!(Arc::clone(&tool).prepare(&json!({ "n": 101 })).unwrap().need(&files.domain), asks);
         let shown = Arc::default();
         assert_eq!(testing::call_in(testing::ctx(&shown), tool, json!({ "n": 21 })).await, Ok(json!(42)));
     }
