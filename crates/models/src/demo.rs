@@ -6,6 +6,9 @@
 //! To add a request, write one file in `demo/intents/` and add one line to the table in `demo/intent.rs`.
 
 mod context;
+mod files;
+#[cfg(test)]
+mod files_tests;
 mod find_tool;
 mod intent;
 mod intents;

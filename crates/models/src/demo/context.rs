@@ -16,11 +16,19 @@ pub(super) struct DemoContext {
     /// The language to answer in.
     pub(super) language: Language,
     pub(super) tools: Arc<[ToolSpec]>,
-    /// How the calls since the newest user message ended, in order.
-    pub(super) calls: Vec<Outcome>,
+    /// The calls since the newest user message, in order.
+    pub(super) calls: Vec<MadeCall>,
     pub(super) has_files: bool,
     /// A call id that is not used in the conversation.
     pub(super) next_call: String,
+}
+
+/// A call that was made, and how it ended.
+pub(super) struct MadeCall {
+    pub(super) tool: String,
+    pub(super) outcome: Outcome,
+    /// The result as the tool wrote it; `None` for an error.
+    pub(super) text: Option<String>,
 }
 
 impl DemoContext {
@@ -34,7 +42,7 @@ impl DemoContext {
             language: if utterance.is_empty() { earlier_language(messages) } else { utterance.language() },
             utterance,
             tools: Arc::clone(&request.tools),
-            calls: calls_of(since).map(|call| outcome_of(since, call)).collect(),
+            calls: calls_of(since).map(|call| made(since, call)).collect(),
             has_files,
             next_call: unused_id(messages),
         }
@@ -42,7 +50,7 @@ impl DemoContext {
 
     /// The outcome of the newest call, if there was one.
     pub(super) fn newest_outcome(&self) -> Option<&Outcome> {
-        self.calls.last()
+        self.calls.last().map(|call| &call.outcome)
     }
 }
 
@@ -76,12 +84,16 @@ fn calls_of(messages: &[Arc<ModelMessage>]) -> impl Iterator<Item = &ToolCall> {
     })
 }
 
-fn outcome_of(messages: &[Arc<ModelMessage>], asked: &ToolCall) -> Outcome {
+fn made(messages: &[Arc<ModelMessage>], asked: &ToolCall) -> MadeCall {
     let answer = messages.iter().find_map(|message| match &**message {
         ModelMessage::Tool { call, text, is_error, .. } if *call == asked.id => Some((text, *is_error)),
         _ => None,
     });
-    answer.map_or(Outcome::Missing, |(text, is_error)| Outcome::read(text, is_error))
+    MadeCall {
+        tool: asked.name.clone(),
+        outcome: answer.map_or(Outcome::Missing, |(text, is_error)| Outcome::read(text, is_error)),
+        text: answer.filter(|(_, is_error)| !is_error).map(|(text, _)| text.clone()),
+    }
 }
 
 fn unused_id(messages: &[Arc<ModelMessage>]) -> String {

@@ -83,6 +83,23 @@ pub(super) fn works_in_parts(tool: &ToolSpec, name: &str) -> bool {
     line.is_some_and(|line| split_words(line).iter().any(|word| word == "parts"))
 }
 
+/// The agent of a delegating tool whose description says that it reads files: the one that speaks of documents before
+/// others.
+pub(super) fn reading_agent(tool: &ToolSpec) -> Option<&str> {
+    let named = Object::of(tool).properties().into_iter().find(|property| !property.choices().is_empty())?;
+    let text = named.schema["description"].as_str().unwrap_or_default();
+    let weigh = |name: &str| {
+        let line = text.lines().find(|line| line.trim_start_matches("- ").starts_with(&format!("{name}:")));
+        let words = line.map(split_words).unwrap_or_default();
+        let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
+        i32::from(has(&["reads", "read"])) * 2
+            + i32::from(has(&["files", "folder", "folders", "documents"])) * 3
+    };
+    let best =
+        named.choices().into_iter().map(|name| (weigh(name), name)).rev().max_by_key(|(weight, _)| *weight);
+    best.filter(|(weight, _)| *weight >= 3).map(|(_, name)| name)
+}
+
 fn is_task(property: &Property<'_>) -> bool {
     property.is_text() && property.is_named(&["task", "任务"])
 }
@@ -171,7 +188,7 @@ impl<'s> PlanShape<'s> {
 }
 
 /// The number of required properties without a known value: calling such a tool would be guessing.
-fn unknown_required(tool: &ToolSpec, known: impl Fn(&Property<'_>) -> bool) -> i32 {
+pub(super) fn unknown_required(tool: &ToolSpec, known: impl Fn(&Property<'_>) -> bool) -> i32 {
     let properties = Object::of(tool).properties();
     let strange =
         properties.iter().filter(|property| property.required && !property.is_purpose() && !known(property));
@@ -179,23 +196,23 @@ fn unknown_required(tool: &ToolSpec, known: impl Fn(&Property<'_>) -> bool) -> i
 }
 
 /// The tool with the highest score, the first of equal ones; none below `least`.
-fn best(tools: &[ToolSpec], least: i32, score: impl Fn(&ToolSpec) -> i32) -> Option<&ToolSpec> {
+pub(super) fn best(tools: &[ToolSpec], least: i32, score: impl Fn(&ToolSpec) -> i32) -> Option<&ToolSpec> {
     let scored = tools.iter().rev().map(|tool| (score(tool), tool));
     scored.filter(|(score, _)| *score >= least).max_by_key(|(score, _)| *score).map(|(_, tool)| tool)
 }
 
-struct DescriptionWords {
+pub(super) struct DescriptionWords {
     words: Vec<String>,
     text: String,
 }
 
 impl DescriptionWords {
-    fn of(tool: &ToolSpec) -> Self {
+    pub(super) fn of(tool: &ToolSpec) -> Self {
         Self { words: split_words(&tool.description), text: tool.description.clone() }
     }
 
     /// The sum of the weights of the groups that occur. Chinese words are searched in the text, which has no spaces.
-    fn weigh(&self, groups: &[(i32, &[&str])]) -> i32 {
+    pub(super) fn weigh(&self, groups: &[(i32, &[&str])]) -> i32 {
         let occurs = |word: &str| {
             if word.is_ascii() { self.words.iter().any(|own| own == word) } else { self.text.contains(word) }
         };

@@ -4,7 +4,11 @@ use protocol::ToolSpec;
 
 use super::{
     context::DemoContext,
-    intents::{approval, capabilities, clock, connect, delegate, fallback, greeting, identity, plan, thanks},
+    intents::{
+        approval, capabilities, clock, connect, create_file, delegate, edit_file, fallback, find_files,
+        greeting, identity, list_files, plan, read_file, search_files, summarise_file, summarise_folder,
+        thanks,
+    },
     reply::Reply,
     utterance::{Language, Utterance},
 };
@@ -23,6 +27,14 @@ pub(super) struct Intent {
 /// The first intent that understands the request answers it; more specific intents come first.
 pub(super) const INTENTS: &[Intent] = &[
     approval::INTENT,
+    list_files::INTENT,
+    read_file::INTENT,
+    search_files::INTENT,
+    find_files::INTENT,
+    summarise_file::INTENT,
+    summarise_folder::INTENT,
+    edit_file::INTENT,
+    create_file::INTENT,
     delegate::INTENT,
     plan::INTENT,
     clock::INTENT,

@@ -22,6 +22,9 @@ impl Outcome {
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
         let verdict = Verdict::of(&value);
         let plain = value.as_str();
+        if is_error && has_code(text) {
+            return Self::Failed(short(text));
+        }
         if verdict == Verdict::Denied || ((is_error || plain.is_some()) && says_denied(plain.unwrap_or(text)))
         {
             let reason = field(&value, &["reason", "note", "comment"]).filter(|_| verdict == Verdict::Denied);
@@ -32,6 +35,14 @@ impl Outcome {
         }
         Self::Done(value)
     }
+}
+
+/// Whether an error begins with a code, such as `access_denied: …`: the tool refused it, not a person.
+fn has_code(text: &str) -> bool {
+    let code = text.split_once(": ").map_or(text, |(code, _)| code);
+    !code.is_empty()
+        && (code.contains('_') || matches!(code, "conflict" | "timeout" | "cancelled" | "internal"))
+        && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
 /// A short quotation of any result.
@@ -157,6 +168,12 @@ mod tests {
         assert_eq!(Outcome::read(r#"{"ok":false,"error":"denied by the user"}"#, true), denied(None));
         assert_eq!(Outcome::read(r#"{"status":"denied"}"#, false), denied(None));
         assert_eq!(Outcome::read("用户拒绝了这次调用。原因：先别动", true), denied(Some("先别动")));
+    }
+
+    #[test]
+    fn an_error_with_a_code_is_no_decision_of_a_person() {
+        let error = "access_denied: the file belongs to the server";
+        assert_eq!(Outcome::read(error, true), Outcome::Failed(error.into()));
     }
 
     #[test]

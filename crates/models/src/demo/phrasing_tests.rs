@@ -6,6 +6,8 @@ mod capabilities;
 mod clock;
 mod connect_and_identity;
 mod delegate;
+mod files;
+mod files_random;
 mod others;
 mod plan;
 mod small_talk;

@@ -31,6 +31,14 @@ pub(super) fn starts_any(units: &[Unit], terms: &str) -> Option<usize> {
     each(terms).filter_map(|term| starts(units, term)).max()
 }
 
+/// The different lengths that the terms match at the start of `units`, the longest first.
+pub(super) fn lengths(units: &[Unit], terms: &str) -> Vec<usize> {
+    let mut lengths: Vec<usize> = each(terms).filter_map(|term| starts(units, term)).collect();
+    lengths.sort_unstable_by(|a, b| b.cmp(a));
+    lengths.dedup();
+    lengths
+}
+
 /// The longest of the terms at the end of `units`.
 pub(super) fn ends_any(units: &[Unit], terms: &str) -> Option<usize> {
     each(terms)

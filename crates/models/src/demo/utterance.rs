@@ -2,7 +2,9 @@
 //!
 //! Every unit has its position in the original text, so that a subject is quoted as it was written.
 
-use super::spelling;
+use std::cell::OnceCell;
+
+use super::{files::FileRequest, spelling};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
@@ -39,6 +41,8 @@ enum Pause {
 pub(super) struct Utterance {
     text: String,
     units: Vec<Unit>,
+    /// Read once, because several intents ask for it.
+    file_request: OnceCell<Option<(FileRequest, Language)>>,
 }
 
 impl Utterance {
@@ -47,7 +51,17 @@ impl Utterance {
         const LONGEST: usize = 2_000;
         let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(at, _)| at);
         let text = &text[..end];
-        Self { text: text.to_owned(), units: cut(text) }
+        Self { text: text.to_owned(), units: cut(text), file_request: OnceCell::new() }
+    }
+
+    /// The request about files in this text, and the language it was made in.
+    pub(super) fn file_request(&self) -> Option<&(FileRequest, Language)> {
+        self.file_request.get_or_init(|| FileRequest::of(self)).as_ref()
+    }
+
+    /// The text itself.
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 
     pub(super) fn all(&self) -> &[Unit] {

@@ -6,7 +6,7 @@ use protocol::ToolSpec;
 use serde_json::{Value, json};
 
 use super::super::{
-    context::DemoContext,
+    context::{DemoContext, MadeCall},
     find_tool,
     intent::Intent,
     outcome::{self, Outcome},
@@ -86,11 +86,11 @@ fn answer(context: &DemoContext, _about: &str) -> Reply {
     }
 }
 
-fn reported(calls: &[Outcome], language: Language) -> String {
+fn reported(calls: &[MadeCall], language: Language) -> String {
     let mut text =
         language.pick("This is what the sub-agents reported:\n", "子代理的报告如下：\n").to_owned();
-    for outcome in calls {
-        let line = match outcome {
+    for call in calls {
+        let line = match &call.outcome {
             Outcome::Done(value) => match value.get("summary").and_then(Value::as_str) {
                 Some(summary) => outcome::short(summary),
                 None => outcome::quote(value),
