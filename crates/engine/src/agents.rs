@@ -5,12 +5,15 @@ pub mod definition;
 pub mod draft;
 pub mod file;
 pub mod groups;
+mod json_schema;
 pub(crate) mod loop_tools;
 pub mod prompt;
 pub mod registry;
 pub mod template;
 mod template_language;
 pub(crate) mod template_threads;
+#[cfg(test)]
+mod tool_pages_tests;
 pub(crate) mod tool_set;
 pub mod workspace_tools;
 

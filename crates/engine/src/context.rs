@@ -11,3 +11,6 @@ pub(crate) mod preface;
 pub(crate) mod prompt;
 pub(crate) mod texts;
 pub(crate) mod transcript;
+
+#[cfg(test)]
+mod standing_prompt_tests;

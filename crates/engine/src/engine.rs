@@ -5,10 +5,13 @@ mod approvals;
 mod artifacts;
 mod compact;
 mod definitions;
+mod listed_tools;
+mod rules;
 mod session_index;
 mod sub_chat;
 mod title;
 mod usage;
+mod workspace_files;
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +20,7 @@ use models::{
     catalog::list::{Filter, ModelList},
 };
 use protocol::{
-    Clock, IdSource, MessageId, MessageRef, Seq, SessionId, Timestamp, ToolSpec, UiMessage, WorkspaceId,
+    Clock, IdSource, MessageId, MessageRef, Seq, SessionId, Timestamp, UiMessage, WorkspaceId,
     wire::{
         rest::{SessionInfo, SessionList, SessionStatus},
         usage::UsageReport,
@@ -33,14 +36,16 @@ use tokio::sync::oneshot;
 pub use access::{Credential, OpenStream, Principal, sign_in_info, token_info};
 pub use compact::CompactOutcome;
 pub use definitions::{AgentChange, Defined};
+pub use rules::AddedRule;
 pub use usage::{UsageRequest, report as report_usage};
 
 use crate::{
     EngineError,
     agents::{AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
+    files::workspaces::Workspaces,
     mailbox::answer::Reply,
     run::launch::AgentRunner,
-    services::{Agents, Caches, Services, Tasks},
+    services::{Agents, Caches, Services, Tasks, ToolAccess, rule_book::RuleBook},
     session::{
         actor::{Command, Stopped},
         following::Following,
@@ -88,17 +93,17 @@ pub struct Engine {
     pub(crate) services: Arc<Services>,
     sessions: Arc<SessionRegistry>,
     open_streams: Arc<OpenStreams>,
-    tool_specs: Arc<[ToolSpec]>,
 }
 
 impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let EngineParts { store, catalog, tools, clock, ids, settings } = parts;
-        let tool_specs =
-            tools.names().filter_map(|name| tools.get(name).map(|tool| tool.spec().clone())).collect();
         let registry = Arc::new(AgentRegistry::new(tools.names(), settings.workspace_tools.clone()));
         let agents =
             Agents { registry, tool_sets: ToolSets::default(), template_threads: TemplateThreads::default() };
+        let files = Workspaces::new(settings.files.clone());
+        let rules = Arc::new(RuleBook::new(Arc::clone(&store), &settings.approvals));
+        let tools = ToolAccess { registry: tools, rules, files };
         let services = Arc::new(Services {
             store,
             catalog,
@@ -112,7 +117,7 @@ impl Engine {
         });
         let runner = Arc::new(AgentRunner::new(Arc::clone(&services)));
         let sessions = SessionRegistry::new(Arc::clone(&services), runner);
-        let engine = Self { services, sessions, open_streams: Arc::default(), tool_specs };
+        let engine = Self { services, sessions, open_streams: Arc::default() };
         engine.spawn_background_tasks();
         engine
     }
@@ -135,6 +140,7 @@ impl Engine {
     /// Resumes the runs that were active when the last process ended, and the messages that were queued; returns how many
     /// runs. A run that was active in several crashes in a row is ended instead (`session/recover.rs`).
     pub async fn recover(&self) -> Result<usize, EngineError> {
+        self.finish_file_changes().await?;
         self.services.store.begin_recovery(self.services.settings.alone_from()).await?;
         let running = self.services.store.active_runs().await?;
         let count = running.len();
@@ -157,9 +163,10 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
         }
-        let store = Arc::clone(&self.services.store);
+        let services = Arc::clone(&self.services);
         self.services.tasks.tracker.spawn(async move {
-            match store.sweep_files().await {
+            workspace_files::sweep_contents(&services).await;
+            match services.store.sweep_files().await {
                 Ok(0) => {}
                 Ok(files) => tracing::info!(files, "unreferenced files were removed"),
                 Err(error) => tracing::warn!(%error, "unreferenced files could not be removed"),
@@ -169,7 +176,7 @@ impl Engine {
     }
 
     /// Sends a message, an edit, a retry or answers. Returns the stream of the answer, now or when its run begins.
-    pub async fn send(&self, request: SendRequest) -> Result<Following, EngineError> {
+    pub async fn send(&self, mut request: SendRequest) -> Result<Following, EngineError> {
         if self.sub_chat(&request.workspace, &request.session).await?.is_some() {
             return Err(EngineError::InvalidMessage(
                 "This is the chat of a sub-agent. Say something to it with POST /api/chat/{id}/message, or talk to the \
@@ -180,8 +187,9 @@ impl Engine {
         if let Some(titling) = self.titling(&request).await? {
             return Ok(titling);
         }
+        self.check_answers(&mut request).await?;
         let (workspace, session) = (request.workspace.clone(), request.session.clone());
-        self.ask(workspace, session, |reply| Command::Send { request: Box::new(request), reply }).await
+        self.command(workspace, session, |reply| Command::Send { request: Box::new(request), reply }).await
     }
 
     /// Follows the active run: from the beginning of its message, or after an event that the client has.
@@ -194,7 +202,7 @@ impl Engine {
         if let Some(SubAgentChat { session: owner, frame, .. }) = self.sub_chat(&workspace, &session).await? {
             return self.watch_sub_agent(workspace, owner, frame, after).await;
         }
-        self.ask(workspace, session, |reply| Command::Watch { after, reply }).await
+        self.command(workspace, session, |reply| Command::Watch { after, reply }).await
     }
 
     /// Stops the run and withdraws queued messages, or only what `at` names: a queued message, or the run that answers it.
@@ -209,7 +217,7 @@ impl Engine {
             let stopped = self.stop_sub_agent(workspace, owner, frame).await?;
             return Ok(if stopped { Stopped::Cancelled } else { Stopped::Idle });
         }
-        self.ask(workspace, session, |reply| Command::Stop { at, reply }).await
+        self.command(workspace, session, |reply| Command::Stop { at, reply }).await
     }
 
     /// The messages that are queued behind the run, in queue order.
@@ -231,7 +239,7 @@ impl Engine {
         at: MessageId,
         revision: Option<u32>,
     ) -> Result<MessageRef, EngineError> {
-        self.ask(workspace, session, |reply| Command::Branch { at, revision, reply }).await
+        self.command(workspace, session, |reply| Command::Branch { at, revision, reply }).await
     }
 
     /// A page of the active branch as JSON messages, oldest first: those before `before`, else the newest. The message of
@@ -317,7 +325,7 @@ impl Engine {
 
     /// Stops the session's run and deletes everything of the session.
     pub async fn delete(&self, workspace: WorkspaceId, session: SessionId) -> Result<(), EngineError> {
-        self.ask(workspace, session, |reply| Command::Delete { reply }).await
+        self.command(workspace, session, |reply| Command::Delete { reply }).await
     }
 
     /// What the model calls of the workspace used and cost.
@@ -342,10 +350,6 @@ impl Engine {
     /// The agents a person can talk to and delegate to.
     pub fn agents(&self) -> &Arc<AgentRegistry> {
         &self.services.agents.registry
-    }
-
-    pub fn tool_specs(&self) -> &[ToolSpec] {
-        &self.tool_specs
     }
 
     /// What the engine holds in memory, for the diagnostics route.
@@ -376,7 +380,7 @@ impl Engine {
         record.ok_or(EngineError::SessionNotFound)
     }
 
-    pub(crate) async fn ask<T>(
+    pub(crate) async fn command<T>(
         &self,
         workspace: WorkspaceId,
         session: SessionId,

@@ -1,8 +1,9 @@
 //! Why the engine refuses: each error has a code and a sentence for the person.
 
+use ::files::FileError;
 use models::ChoiceError;
 use protocol::{
-    ErrorCode,
+    ErrorCode, FailureCode,
     wire::agents::{AgentInfo, FieldProblem},
 };
 use store::StoreError;
@@ -65,6 +66,15 @@ pub enum EngineError {
     AgentReadOnly(String),
     #[error("The definition could not be stored. Send it again in a moment; it is not stored twice.")]
     AgentNotStored(#[source] StoreError),
+    #[error("There is no such rule in this workspace or chat.")]
+    RuleNotFound,
+    #[error("{}", wrong(.0))]
+    InvalidRule(Vec<FieldProblem>),
+    #[error(
+        "This rule comes with the program or from the settings of the server and cannot be revoked here. Rules of the \
+         server are in its settings file."
+    )]
+    RuleReadOnly,
     #[error("There is no such sign-in, or it is not yours to revoke.")]
     SignInNotFound,
     #[error("There is no such token, or it is not yours to revoke.")]
@@ -74,6 +84,12 @@ pub enum EngineError {
          rotate` on the machine where the server runs."
     )]
     OwnerToken,
+    #[error("{}", file_sentence(.0))]
+    File(#[from] FileError),
+    #[error("This chat did not change {0}, or the change was reverted.")]
+    NoChange(String),
+    #[error("The content of {0} before or after the change was removed because the limit was reached.")]
+    ContentRemoved(String),
     #[error("The server is shutting down. Send again in a moment.")]
     ShuttingDown,
     #[error("{}", not_stored(.0))]
@@ -81,6 +97,17 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// `whose` is "workspace" or "chat".
+    pub(crate) fn too_many_rules(most: usize, whose: &str) -> Self {
+        Self::InvalidRule(vec![FieldProblem {
+            path: String::new(),
+            code: "too_many_rules".to_owned(),
+            line: None,
+            message: format!("This {whose} has {most} rules, which is the most it can have."),
+            fix: "Revoke rules that you no longer need.".to_owned(),
+        }])
+    }
+
     /// Exhaustive on purpose: a new error does not compile until it has a code.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -102,9 +129,15 @@ impl EngineError {
             Self::InvalidAgent(_) => ErrorCode::InvalidAgent,
             Self::AgentChanged(_) => ErrorCode::AgentChanged,
             Self::AgentReadOnly(_) => ErrorCode::AgentReadOnly,
+            Self::RuleNotFound => ErrorCode::RuleNotFound,
+            Self::InvalidRule(_) => ErrorCode::InvalidRule,
+            Self::RuleReadOnly => ErrorCode::RuleReadOnly,
             Self::SignInNotFound | Self::TokenNotFound => ErrorCode::NotFound,
             Self::OwnerToken => ErrorCode::OwnerToken,
             Self::NothingToContinue(_) | Self::QueueWithdrawn => ErrorCode::NothingToContinue,
+            Self::File(error) => file_code(error.code),
+            Self::NoChange(_) => ErrorCode::NotFound,
+            Self::ContentRemoved(_) => ErrorCode::ContentRemoved,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Store(error) | Self::AgentNotStored(error) => match error {
                 StoreError::Conflict | StoreError::Unavailable(_) => ErrorCode::StoreUnavailable,
@@ -112,6 +145,37 @@ impl EngineError {
             },
         }
     }
+}
+
+fn file_code(code: FailureCode) -> ErrorCode {
+    match code {
+        FailureCode::InvalidPath
+        | FailureCode::InvalidArgument
+        | FailureCode::ValidationFailed
+        | FailureCode::UnsupportedMediaType => ErrorCode::InvalidPath,
+        FailureCode::AccessDenied => ErrorCode::AccessDenied,
+        FailureCode::NotFound => ErrorCode::FileNotFound,
+        FailureCode::Conflict => ErrorCode::FileConflict,
+        FailureCode::TooLarge => ErrorCode::FileTooLarge,
+        FailureCode::NotConfigured => ErrorCode::FilesNotConfigured,
+        FailureCode::UpstreamUnavailable
+        | FailureCode::Timeout
+        | FailureCode::Cancelled
+        | FailureCode::ModelUnavailable
+        | FailureCode::Internal => ErrorCode::Internal,
+    }
+}
+
+/// The message of a file error as a sentence.
+fn file_sentence(error: &FileError) -> String {
+    // Many begin with the path.
+    if error.message.starts_with('/') {
+        return file_sentence(&FileError::new(error.code, format!("the path {}", error.message)));
+    }
+    let mut letters = error.message.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    let end = if error.message.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
 }
 
 fn not_stored(error: &StoreError) -> String {
@@ -128,7 +192,7 @@ fn not_stored(error: &StoreError) -> String {
 
 /// The first problem, and how many more there are.
 fn wrong(problems: &[FieldProblem]) -> String {
-    let Some(first) = problems.first() else { return "The definition cannot be used.".to_owned() };
+    let Some(first) = problems.first() else { return "It cannot be used.".to_owned() };
     let place = if first.path.is_empty() { String::new() } else { format!("{}: ", first.path) };
     let more = match problems.len() {
         1 => String::new(),

@@ -10,6 +10,7 @@ mod attachments;
 mod context;
 mod engine;
 mod error;
+mod files;
 pub mod hooks;
 mod log;
 mod mailbox;
@@ -25,18 +26,22 @@ mod token_estimate;
 pub mod transcript;
 
 pub use engine::{
-    AgentChange, CompactOutcome, Credential, Defined, Engine, EngineLoad, EngineParts, HistoryPage,
-    OpenStream, Principal, UsageRequest, report_usage, sign_in_info, token_info,
+    AddedRule, AgentChange, CompactOutcome, Credential, Defined, Engine, EngineLoad, EngineParts,
+    HistoryPage, OpenStream, Principal, UsageRequest, report_usage, sign_in_info, token_info,
 };
 pub use error::EngineError;
+pub use files::{
+    browse::{FileKind, WorkspaceFile},
+    workspaces::{CONTENT_LIMIT, FileSettings, content_file},
+};
 pub use mailbox::answer::Decision;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
 pub use session::{
     actor::Stopped,
     following::Following,
     registry::SessionLoad,
-    request::{ApprovalAnswer, ClientOutput, SendKind, SendRequest, Submit},
+    request::{ApprovalPayload, ClientOutput, ReturnedAnswer, SendKind, SendRequest, Submit},
     viewer::{ViewError, Viewer},
 };
-pub use settings::{ContextSettings, EngineSettings, SubAgentLimits};
+pub use settings::{ApprovalSettings, ContextSettings, EngineSettings, SubAgentLimits};
 pub use system::{RandomIds, SystemClock};

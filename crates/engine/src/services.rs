@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 pub(crate) mod for_tests;
+pub(crate) mod rule_book;
 
 use std::sync::Arc;
 
@@ -11,11 +12,13 @@ use store::Store;
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use self::rule_book::RuleBook;
 use crate::{
     EngineError,
     admission::AdmissionLimiter,
     agents::{AgentDefinition, AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
     context::{cache::Histories, texts::SharedTexts},
+    files::workspaces::Workspaces,
     log::flusher::Flusher,
     settings::EngineSettings,
 };
@@ -23,13 +26,20 @@ use crate::{
 pub(crate) struct Services {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) tools: tools::Registry,
+    pub(crate) tools: ToolAccess,
     pub(crate) agents: Agents,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) settings: EngineSettings,
     pub(crate) caches: Caches,
     pub(crate) tasks: Tasks,
+}
+
+/// All tools, the rules about their calls, and the files that they work on.
+pub(crate) struct ToolAccess {
+    pub(crate) registry: tools::Registry,
+    pub(crate) rules: Arc<RuleBook>,
+    pub(crate) files: Workspaces,
 }
 
 /// The agents of all workspaces, and what is derived from their definitions.

@@ -6,16 +6,18 @@
 pub(crate) mod actor;
 mod admit;
 mod answer;
+pub(crate) mod change_rules;
 #[cfg(test)]
 mod fake_runner;
 pub mod following;
-pub(crate) mod grants;
 pub(crate) mod live_run;
 pub(crate) mod log_end;
 mod queue;
 pub(crate) mod recover;
 pub(crate) mod registry;
 pub mod request;
+pub(crate) mod revert;
+pub(crate) mod rules;
 pub(crate) mod runner;
 mod start;
 mod sub_agent_view;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use protocol::wire::chat::Profile;
+use protocol::{ApprovalMode, Rule, wire::chat::Profile};
 use tools::Limits;
 
-use crate::{agents::WorkspaceTools, hooks::Hooks, transcript::Mirror};
+use crate::{agents::WorkspaceTools, files::workspaces::FileSettings, hooks::Hooks, transcript::Mirror};
 
 /// A run that was active in so many crashes in a row is ended, unless a setting says otherwise.
 const MAX_CRASHES: u32 = 3;
@@ -27,6 +27,10 @@ pub struct EngineSettings {
     pub workspace_tools: WorkspaceTools,
     /// Keeps a folder of every session up to date, if set.
     pub mirror: Option<Arc<Mirror>>,
+    /// Which calls a person is asked about.
+    pub approvals: ApprovalSettings,
+    /// Where the files of workspaces are; without, there are none.
+    pub files: Option<FileSettings>,
 }
 
 impl Default for EngineSettings {
@@ -41,6 +45,8 @@ impl Default for EngineSettings {
             max_crashes: MAX_CRASHES,
             workspace_tools: WorkspaceTools::default(),
             mirror: None,
+            approvals: ApprovalSettings::default(),
+            files: None,
         }
     }
 }
@@ -79,4 +85,12 @@ impl Default for ContextSettings {
     fn default() -> Self {
         Self { auto_compact: true, default_window: 128_000 }
     }
+}
+
+/// Which calls a person is asked about, as the operator of the server set it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalSettings {
+    pub mode: ApprovalMode,
+    /// Rules that apply to every workspace.
+    pub rules: Vec<Rule>,
 }

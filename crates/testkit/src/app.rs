@@ -1,9 +1,15 @@
 //! A whole server in this process, and its restart on the same data.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::Router;
-use engine::{Engine, EngineParts, EngineSettings, SubAgentLimits};
+use engine::{CONTENT_LIMIT, Engine, EngineParts, EngineSettings, FileSettings, SubAgentLimits};
+use files::HardLinks;
 use models::{Catalog, Model, Scripted, scripted::Reply};
 use protocol::{Clock, LogEntry, PrincipalId, SessionId, WorkspaceId, wire::chat::Profile};
 use server::{Auth, Resources, ServerSettings, ServerState};
@@ -12,7 +18,7 @@ use store::{
     Durability, FrameRecord, Frames, Log, NewToken, OwnerToken, SessionRecord, Sessions, SqliteStore, Tokens,
 };
 use tempfile::TempDir;
-use tools::{AnyTool, Group, Limits, Registry};
+use tools::{AnyTool, Group, Limits, NameTaken, Registry};
 
 use crate::{
     Caller, Chat, CountingIds, FixedClock, HttpResponse, LoopbackServer, Turn,
@@ -23,6 +29,9 @@ use crate::{
 const TOKEN: &str = "token-of-the-default-workspace";
 /// How long the shutdown of an old server may take; a run that a gate holds never ends by itself.
 const GRACE: Duration = Duration::from_millis(300);
+
+/// The work directory, in the data folder.
+const WORKDIR: &str = "work";
 
 pub struct TestApp {
     /// The scripted model; its `requests()` are what it was sent.
@@ -170,8 +179,16 @@ impl TestApp {
         let store = Arc::new(SqliteStore::open_with(&database, Durability::Process).unwrap());
         let mut tools = Registry::builtin(&Group::ALL).unwrap();
         for tool in &setup.tools {
-            tools.register(Arc::clone(tool)).unwrap();
+            tools.register_or(Arc::clone(tool), NameTaken::Replace).unwrap();
         }
+        let mut settings = setup.engine.clone();
+        settings.files.get_or_insert_with(|| FileSettings {
+            workdir: folder.path().join(WORKDIR),
+            data_dir: folder.path().to_owned(),
+            protected: Vec::new(),
+            hard_links: HardLinks::Refuse,
+            content_limit: CONTENT_LIMIT,
+        });
         let engine = Engine::new(EngineParts {
             store: match &setup.faults {
                 Some(faults) => Arc::new(FaultyStore::new(Arc::clone(&store) as _, faults)),
@@ -182,7 +199,7 @@ impl TestApp {
             tools,
             clock: Arc::clone(&setup.clock) as _,
             ids: Arc::clone(&setup.ids) as _,
-            settings: setup.engine.clone(),
+            settings,
         });
         engine.load_agents().await.unwrap();
         let state = ServerState::new(engine.clone(), setup.server.clone());
@@ -267,6 +284,16 @@ impl TestApp {
         let session = self.session(id).await;
         let root = session.last_run.unwrap().message;
         self.store.frames_of_runs(session.key, vec![root]).await.unwrap()
+    }
+
+    /// The work directory of the default workspace.
+    pub fn workdir(&self) -> PathBuf {
+        self.folder.path().join(WORKDIR)
+    }
+
+    /// The folder with the database.
+    pub fn data_dir(&self) -> &Path {
+        self.folder.path()
     }
 
     /// How many files of artifacts there are.

@@ -41,12 +41,14 @@ pub use turn::{Question, Turn};
 
 /// The crates that behaviour tests need, so that a test depends on `testkit` alone.
 pub use ::engine;
+pub use ::files;
 pub use ::futures::{future::join_all, stream::iter as stream_of};
 pub use ::models;
 pub use ::models::scripted::{
     Gate, Reply, Scripted, call_in_pieces, calls, calls_many, fails, raw_call, reasons, says, says_in_pieces,
     waits,
 };
+pub use ::policy;
 pub use ::protocol;
 pub use ::server;
 pub use ::store;

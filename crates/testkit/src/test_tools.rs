@@ -9,25 +9,26 @@ use std::{
     },
 };
 
+use policy::Need;
 use protocol::ToolSpec;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tools::{
-    AnyTool, Approval, ApprovalScope, Effect, Executor, InputError, PreparedCall, ToolCtx, ToolError,
-};
+use tools::{AnyTool, Effect, Executor, InputError, PreparedCall, ToolCtx, ToolError, closure_call};
 
 type Work = Arc<
     dyn Fn(ToolCtx, Value) -> Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send>> + Send + Sync,
 >;
 
-type Asks = Arc<dyn Fn(&Value) -> Approval + Send + Sync>;
+type Asks = Arc<dyn Fn(&Value) -> Need + Send + Sync>;
+
+const WHY: &str = "The test wants to know.";
 
 /// A tool that runs a closure of the test, accepts any input, and counts its runs.
 #[derive(Clone)]
 pub struct TestTool {
     spec: ToolSpec,
     effect: Effect,
-    approval: Asks,
+    need: Asks,
     work: Work,
     runs: Arc<AtomicUsize>,
     finished: Arc<AtomicUsize>,
@@ -46,7 +47,7 @@ impl TestTool {
         Self {
             spec,
             effect: Effect::ReadOnly,
-            approval: Arc::new(|_| Approval::NotNeeded),
+            need: Arc::new(|_| Need::Nothing),
             work: Arc::new(move |ctx, input| Box::pin(work(ctx, input))),
             runs: Arc::default(),
             finished: Arc::default(),
@@ -61,15 +62,14 @@ impl TestTool {
 
     #[must_use]
     pub fn that_asks(mut self) -> Self {
-        self.approval = Arc::new(|_| Approval::ask("The test wants to know."));
+        self.need = Arc::new(|_| Need::Approval { why: WHY.to_owned(), always: true });
         self.with_side_effect()
     }
 
-    /// Asks for approval; `covers` says which later calls an "always" allows.
+    /// Needs what the test says.
     #[must_use]
-    pub fn that_asks_for(mut self, scope: impl Fn(&Value) -> ApprovalScope + Send + Sync + 'static) -> Self {
-        let why = "The test wants to know.";
-        self.approval = Arc::new(move |input| Approval::Ask { why: why.to_owned(), scope: scope(input) });
+    pub fn that_needs(mut self, need: impl Fn(&Value) -> Need + Send + Sync + 'static) -> Self {
+        self.need = Arc::new(need);
         self.with_side_effect()
     }
 
@@ -101,18 +101,17 @@ impl AnyTool for TestTool {
         self.effect
     }
 
-    fn prepare(self: Arc<Self>, input: &Value) -> Result<PreparedCall, InputError> {
-        let (approval, input) = ((self.approval)(input), input.clone());
-        let run = move |ctx| {
+    fn prepare(self: Arc<Self>, input: &Value) -> Result<Box<dyn PreparedCall>, InputError> {
+        let (need, input) = ((self.need)(input), input.clone());
+        Ok(closure_call(need, move |ctx| {
             self.runs.fetch_add(1, Ordering::Relaxed);
             let work = (self.work)(ctx, input);
-            Box::pin(async move {
+            async move {
                 let result = work.await;
                 self.finished.fetch_add(1, Ordering::Relaxed);
                 result
-            }) as _
-        };
-        Ok(PreparedCall { approval, run: Box::new(run) })
+            }
+        }))
     }
 }
 

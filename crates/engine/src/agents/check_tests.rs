@@ -43,7 +43,7 @@ fn found(problems: &[FieldProblem]) -> Vec<(&str, &str)> {
 #[test]
 fn everything_that_is_wrong_is_listed_at_once_with_its_place() {
     let mut wrong = fields("two words", &["time-now", "time_nwo", "sub-agent", "*"]);
-    wrong.groups = vec!["nonsense".to_owned(), "email".to_owned()];
+    wrong.groups = vec!["nonsense".to_owned(), "file-read".to_owned()];
     wrong.allowed_sub_agents = vec!["two words".to_owned(), "*".to_owned(), "reserch".to_owned()];
     wrong.system_prompt = "{{ weather }}".to_owned();
     wrong.fallback = vec!["nobody/nothing".to_owned()];

@@ -3,7 +3,9 @@
 use super::*;
 
 fn registry() -> AgentRegistry {
-    AgentRegistry::new(["time-now", "update-plan", "test-approval"], WorkspaceTools::default())
+    let own = ["time-now", "update-plan", "test-approval"];
+    let tools = own.iter().chain(crate::agents::groups::tools_of("file-read").unwrap()).copied();
+    AgentRegistry::new(tools, WorkspaceTools::default())
 }
 
 fn here() -> WorkspaceId {

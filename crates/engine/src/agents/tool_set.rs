@@ -5,12 +5,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use protocol::{AgentKind, AgentSource, RunOptions, ToolSpec, WorkspaceId};
 use serde_json::{Map, Value, json};
-use tools::{Executor, delegation};
+use tools::{AnyTool, Executor, delegation};
 
 use super::{
     AgentDefinition, AgentRegistry, ToolGroup,
     definition::{DYNAMIC, EVERYTHING},
-    groups, loop_tools,
+    groups,
+    loop_tools::LoopTool,
 };
 
 /// Where an agent works: what decides which tools it is offered.
@@ -27,9 +28,11 @@ impl<'a> ToolScope<'a> {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ToolSet {
     pub(crate) specs: Arc<[ToolSpec]>,
+    /// The tools themselves, in the order of the specs.
+    tools: Vec<Arc<dyn AnyTool>>,
     /// The sub-agents that it may call.
     pub(crate) callable: Vec<String>,
     /// The schema of the structured answer, if one was asked for.
@@ -50,8 +53,13 @@ struct Subset {
 const SUBSETS: usize = 8;
 
 impl ToolSet {
-    pub(crate) fn has(&self, tool: &str) -> bool {
-        self.specs.iter().any(|spec| spec.name == tool)
+    /// A tool that the agent was offered. Every call is looked up here, also after an approval or a restart.
+    pub(crate) fn get(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
+        self.tools.iter().find(|tool| tool.spec().name == name).cloned()
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.specs.iter().any(|spec| spec.name == name)
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
@@ -68,13 +76,15 @@ impl ToolSet {
         let everything = agent.tools.iter().any(|key| key == EVERYTHING);
         let background = agent.groups.iter().any(|group| group == "agent");
         let mut specs = Vec::new();
+        let mut offered = Vec::new();
         for key in agents.tools_of(scope.workspace, agent) {
             let Some(tool) = tools.get(&key) else { continue };
-            let offered = match tool.executor() {
+            let is_offered = match tool.executor() {
                 Executor::Server => true,
                 // Nobody could send a sub-agent's question to the right front end.
                 Executor::Client => agent.kind == AgentKind::Main,
-                Executor::Engine => match key.as_str() {
+                Executor::Loop => false,
+                Executor::Delegation => match key.as_str() {
                     delegation::SUB_AGENT => false,
                     delegation::SPAWN_AGENT => background && !callable.is_empty(),
                     delegation::SEND_INPUT | delegation::WAIT_AGENT | delegation::ABORT_AGENT => {
@@ -83,22 +93,33 @@ impl ToolSet {
                     _ => everything,
                 },
             };
-            if offered && groups::is_allowed_in(scope.mode, &key) {
+            if is_offered && groups::is_allowed_in(scope.mode, &key) {
                 let spec = tool.spec().clone();
                 specs.push(if key == delegation::SPAWN_AGENT { naming(spec, &callable) } else { spec });
+                offered.push(tool);
             }
         }
         if !callable.is_empty()
             && let Some(tool) = tools.get(delegation::SUB_AGENT)
         {
             specs.push(naming(tool.spec().clone(), &callable));
+            offered.push(tool);
         }
         if !agent.tool_groups.is_empty() {
-            specs.push(loop_tools::equip_spec(&agent.tool_groups));
+            let equip = LoopTool::equip(&agent.tool_groups);
+            specs.push(equip.spec().clone());
+            offered.push(Arc::new(equip));
         }
         let callable = callable.into_iter().map(|(name, _)| name).collect();
         let groups = agent.tool_groups.clone();
-        Self { specs: specs.into(), callable, finish: None, groups, subsets: Mutex::default() }
+        Self {
+            specs: specs.into(),
+            tools: offered,
+            callable,
+            finish: None,
+            groups,
+            subsets: Mutex::default(),
+        }
     }
 
     /// The tools without those in `hidden`. Calls with the same choice share one set, so that it is serialised once.
@@ -123,7 +144,9 @@ impl ToolSet {
     /// Adds the tool that ends the work with a structured answer.
     pub(crate) fn with_structured_answer(mut self, schema: Option<Map<String, Value>>) -> Self {
         if let Some(schema) = &schema {
-            self.specs = self.specs.iter().cloned().chain([loop_tools::finish_spec(schema)]).collect();
+            let finish = LoopTool::finish(schema);
+            self.specs = self.specs.iter().cloned().chain([finish.spec().clone()]).collect();
+            self.tools.push(Arc::new(finish));
         }
         self.finish = schema;
         self
@@ -279,7 +302,7 @@ mod tests {
         let kit = ToolSet::of(&general, scope(&here), &agents, &tools);
         let spec = kit.specs.iter().find(|spec| spec.name == "sub-agent").unwrap();
         let names = &spec.input_schema["properties"]["name"]["enum"];
-        assert_eq!(*names, json!(["research", "test-approval", "dynamic"]));
+        assert_eq!(*names, json!(["document", "research", "test-approval", "dynamic"]));
         assert!(
             spec.input_schema["properties"]["name"]["description"].as_str().unwrap().contains("- research: ")
         );

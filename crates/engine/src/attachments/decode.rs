@@ -1,13 +1,7 @@
-//! Bytes to text, whatever encoding they are in; nothing when they are no text.
-//!
-//! A mark at the beginning counts first, then UTF-8, which other encodings hardly ever happen to be, then UTF-16 without a
-//! mark, then what the client says, then a guess by the frequency of letters.
+//! Bytes to plain text, whatever encoding they are in; nothing when they are no text. `files::text` finds the encoding.
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
-
-/// The guess looks at so many bytes.
-const LOOKED_AT: usize = 256 << 10;
+use files::text::{TextEncoding, detect, is_readable};
+pub(super) use files::text::{is_text_byte, is_utf16};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Decoded {
@@ -18,111 +12,17 @@ pub(super) struct Decoded {
 
 impl Decoded {
     pub(super) fn empty() -> Self {
-        Self { text: String::new(), encoding: UTF_8.name() }
+        Self { text: String::new(), encoding: TextEncoding::UTF_8.name() }
     }
 }
 
+/// `charset` is what the client says the encoding is.
 pub(super) fn decode(bytes: &[u8], charset: Option<&str>) -> Option<Decoded> {
-    let marked = Encoding::for_bom(bytes).map(|(encoding, length)| (encoding, &bytes[length..]));
-    let (encoding, rest) = match marked {
-        Some(marked) => marked,
-        None => (encoding_of(bytes, charset)?, bytes),
-    };
-    let (text, has_errors) = encoding.decode_without_bom_handling(rest);
+    let encoding = detect(bytes, charset)?;
+    let (text, has_errors) = encoding.decode(bytes);
     // A character that was cut off at the end is no sign of anything.
     let text = if has_errors { text.strip_suffix('\u{fffd}').unwrap_or(&text) } else { &text };
     is_readable(text, has_errors).then(|| Decoded { text: plain(text), encoding: encoding.name() })
-}
-
-fn encoding_of(bytes: &[u8], charset: Option<&str>) -> Option<&'static Encoding> {
-    if std::str::from_utf8(bytes).is_ok_and(|text| is_readable(text, false)) {
-        // Japanese mail: nothing but ASCII, and escapes between the alphabets.
-        let escapes = bytes.windows(2).any(|pair| pair == b"\x1b$") && bytes.is_ascii();
-        return Some(if escapes && guess(bytes) == ISO_2022_JP { ISO_2022_JP } else { UTF_8 });
-    }
-    if let Some(encoding) = utf16(bytes) {
-        return Some(encoding);
-    }
-    if is_mostly_utf8(bytes) {
-        return Some(UTF_8);
-    }
-    if !bytes.iter().all(|byte| is_text_byte(*byte)) {
-        return None;
-    }
-    let named = charset.and_then(|label| Encoding::for_label(label.as_bytes()));
-    let fits = |encoding: &&'static Encoding| !encoding.decode_without_bom_handling(bytes).1;
-    Some(named.filter(fits).unwrap_or_else(|| guess(bytes)))
-}
-
-/// UTF-8 with its last character cut off, or with a few broken ones among many that are whole.
-fn is_mostly_utf8(bytes: &[u8]) -> bool {
-    let (mut whole, mut broken) = (0_usize, 0_usize);
-    let mut chunks = bytes.utf8_chunks().peekable();
-    while let Some(chunk) = chunks.next() {
-        whole += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
-        let rest = std::str::from_utf8(chunk.invalid()).err();
-        let is_cut_off = chunks.peek().is_none() && rest.is_some_and(|rest| rest.error_len().is_none());
-        broken += usize::from(rest.is_some() && !is_cut_off);
-    }
-    whole > 0 && whole >= 8 * broken
-}
-
-fn guess(bytes: &[u8]) -> &'static Encoding {
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    detector.feed(&bytes[..bytes.len().min(LOOKED_AT)], true);
-    detector.guess(None, Utf8Detection::Deny)
-}
-
-/// Whether the bytes are UTF-16 without a mark. Only seen where there is some ASCII between: spaces, digits, line ends.
-pub(super) fn is_utf16(bytes: &[u8]) -> bool {
-    utf16(bytes).is_some()
-}
-
-fn utf16(bytes: &[u8]) -> Option<&'static Encoding> {
-    if bytes.len() < 4 || !bytes.contains(&0) {
-        return None;
-    }
-    let little = ascii_units(bytes, u16::from_le_bytes);
-    let big = ascii_units(bytes, u16::from_be_bytes);
-    let (encoding, ascii) = if little >= big { (UTF_16LE, little) } else { (UTF_16BE, big) };
-    let (text, _, failed) = encoding.decode(&bytes[..bytes.len() / 2 * 2]);
-    let count = text.chars().count();
-    let usual = text.chars().filter(|character| is_usual(*character)).count();
-    let clean = text.chars().all(|character| !character.is_ascii() || is_text_byte(character as u8));
-    (!failed && clean && ascii * 200 >= count && usual * 20 >= count * 19).then_some(encoding)
-}
-
-fn ascii_units(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> usize {
-    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-    units.filter(|unit| u8::try_from(*unit).is_ok_and(|byte| byte.is_ascii() && is_text_byte(byte))).count()
-}
-
-/// Characters of the scripts that most text is written in.
-fn is_usual(character: char) -> bool {
-    matches!(character,
-        '\t'..='~' | '\u{a0}'..='\u{17f}' | '\u{370}'..='\u{6ff}' | '\u{900}'..='\u{e7f}' | '\u{2000}'..='\u{206f}'
-        | '\u{20a0}'..='\u{22ff}' | '\u{2500}'..='\u{25ff}' | '\u{3000}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'
-        | '\u{ac00}'..='\u{d7a3}' | '\u{ff00}'..='\u{ffef}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3ffff}')
-}
-
-/// Whether a byte can stand in text: control characters cannot, but for those of terminals and printers.
-pub(super) fn is_text_byte(byte: u8) -> bool {
-    byte >= b' ' || matches!(byte, 7..=13 | 27)
-}
-
-/// A few characters that no text has are forgiven: logs have zeros where a machine went down.
-fn is_readable(text: &str, has_errors: bool) -> bool {
-    let (mut count, mut odd) = (0_usize, 0_usize);
-    for character in text.chars() {
-        count += 1;
-        let is_odd = match character {
-            '\u{fffd}' => has_errors,
-            '\u{80}'..='\u{9f}' => true,
-            character => u8::try_from(character).is_ok_and(|byte| !is_text_byte(byte)),
-        };
-        odd += usize::from(is_odd);
-    }
-    odd * 100 <= count
 }
 
 fn plain(text: &str) -> String {

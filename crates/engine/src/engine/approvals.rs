@@ -1,23 +1,33 @@
-//! Approvals over `/api/approvals`: which are pending, why they were asked, and what an answer may contain.
+//! Approvals: which are pending, and what an answer may contain.
 //!
-//! Answers are checked here: an edited input must be one that the tool accepts, an "always" must have been offered. The
-//! session's actor then accepts the answer (`session/answer.rs`). Answers in a chat message go there directly.
+//! Answers are checked here against the question that was stored: an edited input must be one that the tool accepts and the
+//! rules do not refuse, an "always" must have been offered. The session's actor then accepts the answer
+//! (`session/answer.rs`).
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use protocol::{
-    ApprovalId, Grant, SessionId, WorkspaceId,
-    interaction::{Interaction, Question},
+    ApprovalId, CallPattern, GrantScope, Question, SessionId, Verdict, WorkspaceId,
+    interaction::{Interaction, InteractionStatus},
     json::{disarm, same},
     wire::rest::{ApprovalAnswer, ApprovalList, AskedApproval, WaitingApproval},
 };
-
+use serde_json::Value;
 use store::SessionInteraction;
 
 use crate::{
-    Engine, EngineError, mailbox::answer::Decision, run::tool_calls::approval, session::actor::Command,
+    Engine, EngineError,
+    mailbox::answer::{Decision, GivenGrant},
+    session::{
+        actor::Command,
+        request::{ApprovalPayload, SendKind, SendRequest},
+        rules::SessionRules,
+    },
 };
 
+/// How often, and how long apart, an answer is sent to a session whose mailbox is full.
+const MOST_TRIES: u32 = 200;
+const RETRY_AFTER: Duration = Duration::from_millis(20);
 /// How many pending questions one "always" answers at once.
 const MOST_COVERED: u32 = 200;
 
@@ -30,7 +40,7 @@ impl Engine {
             .map(|one| WaitingApproval {
                 chat_id: one.session,
                 title: one.title,
-                question: self.question(&one.interaction),
+                question: Some(question_of(&one.interaction, one.question)),
                 approval: one.interaction,
             })
             .collect();
@@ -42,27 +52,42 @@ impl Engine {
         workspace: &WorkspaceId,
         approval: &ApprovalId,
     ) -> Result<AskedApproval, EngineError> {
-        let SessionInteraction { session: chat_id, interaction: approval } =
+        let SessionInteraction { session: chat_id, interaction, question } =
             self.interaction(workspace, approval).await?;
-        Ok(AskedApproval { chat_id, question: self.question(&approval), approval })
+        let question = Some(question_of(&interaction, question));
+        Ok(AskedApproval { chat_id, question, approval: interaction })
     }
 
-    /// Answers a question, once. An "always" also answers the other pending questions of the session that it covers.
+    /// Answers a question, once. An "always" also answers the other pending questions that it covers.
     pub async fn answer(
         &self,
         workspace: WorkspaceId,
         approval: ApprovalId,
         answer: ApprovalAnswer,
     ) -> Result<Interaction, EngineError> {
-        let SessionInteraction { session, interaction: asked } =
-            self.interaction(&workspace, &approval).await?;
-        let decision = self.check(&asked, answer)?;
+        let asked = self.interaction(&workspace, &approval).await?;
+        let ApprovalAnswer { approved, reason, always, input } = answer;
+        let payload = ApprovalPayload { input, always };
+        let decision = self.check(&workspace, &asked, Decision::new(approved, reason), payload).await?;
         let grant = decision.grant.clone();
-        self.tell(&workspace, &session, approval.clone(), decision).await?;
+        self.tell(&workspace, &asked.session, approval.clone(), decision).await?;
         if let Some(grant) = grant {
-            self.answer_covered(&workspace, &session, &grant).await?;
+            self.answer_covered(&workspace, &asked.session, &grant).await?;
         }
         Ok(self.interaction(&workspace, &approval).await?.interaction)
+    }
+
+    /// Checks the answers in a chat message; what was given with them becomes part of the decision.
+    pub(super) async fn check_answers(&self, request: &mut SendRequest) -> Result<(), EngineError> {
+        let SendKind::Continue { answers, .. } = &mut request.kind else { return Ok(()) };
+        for answer in answers.iter_mut() {
+            if let Some(payload) = answer.payload.take() {
+                let asked = self.interaction(&request.workspace, &answer.approval).await?;
+                let decision = answer.decision.clone();
+                answer.decision = self.check(&request.workspace, &asked, decision, payload).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn tell(
@@ -72,23 +97,33 @@ impl Engine {
         approval: ApprovalId,
         decision: Decision,
     ) -> Result<(), EngineError> {
-        self.ask(workspace.clone(), session.clone(), |reply| Command::Answer { approval, decision, reply })
-            .await
+        let mut tries = 0;
+        loop {
+            let (approval, decision) = (approval.clone(), decision.clone());
+            let command = |reply| Command::Answer { approval, decision, reply };
+            match self.command(workspace.clone(), session.clone(), command).await {
+                // Many answers at once: this one waits for its turn.
+                Err(EngineError::QueueFull(_)) if tries < MOST_TRIES => tries += 1,
+                result => return result,
+            }
+            tokio::time::sleep(RETRY_AFTER).await;
+        }
     }
 
     async fn answer_covered(
         &self,
         workspace: &WorkspaceId,
         session: &SessionId,
-        grant: &Grant,
+        grant: &GivenGrant,
     ) -> Result<(), EngineError> {
         let waiting = self.services.store.pending_interactions(workspace, MOST_COVERED).await?;
-        for other in waiting.into_iter().filter(|other| other.session == *session) {
-            let other = other.interaction;
-            if self.question(&other).and_then(|question| question.always).as_ref() != Some(grant) {
+        let is_meant = |other: &SessionId| grant.scope == GrantScope::Workspace || other == session;
+        for other in waiting.into_iter().filter(|other| is_meant(&other.session)) {
+            if other.question.and_then(|question| question.always).as_ref() != Some(&grant.calls) {
                 continue;
             }
-            match self.tell(workspace, session, other.id, Decision::new(true, None)).await {
+            match self.tell(workspace, &other.session, other.interaction.id, Decision::new(true, None)).await
+            {
                 // It was answered in the meantime, or the run has ended.
                 Ok(()) | Err(EngineError::ApprovalSettled | EngineError::Busy) => {}
                 Err(error) => return Err(error),
@@ -98,46 +133,69 @@ impl Engine {
     }
 
     /// Checks an answer against the question that was asked.
-    fn check(&self, asked: &Interaction, answer: ApprovalAnswer) -> Result<Decision, EngineError> {
-        let refuse = |text: String| Err(EngineError::InvalidMessage(text));
-        let ApprovalAnswer { approved, reason, always, input } = answer;
-        if !approved && (always || input.is_some()) {
-            return refuse("A denied call takes neither always nor input.".to_owned());
+    async fn check(
+        &self,
+        workspace: &WorkspaceId,
+        asked: &SessionInteraction,
+        decision: Decision,
+        payload: ApprovalPayload,
+    ) -> Result<Decision, EngineError> {
+        let refuse = |text: &str| Err(EngineError::InvalidMessage(text.to_owned()));
+        let ApprovalPayload { input, always } = payload;
+        if !decision.approved && (always.is_some() || input.is_some()) {
+            return refuse("A denied call takes neither always nor input.");
         }
         let input = input
             .map(|mut input| {
                 disarm(&mut input);
                 input
             })
-            .filter(|input| !same(input, &asked.input));
-        if let Some(input) = &input {
-            let Some(tool) = self.services.tools.get(&asked.tool) else {
-                return refuse(format!("There is no tool named {} any more.", asked.tool));
-            };
-            if let Err(error) = Arc::clone(&tool).prepare(input) {
+            .filter(|input| !same(input, &asked.interaction.input));
+        let mut offered = asked.question.as_ref().and_then(|question| question.always.clone());
+        if let Some(input) = &input
+            // An answer that is already stored is compared with this one, not judged again.
+            && asked.interaction.status == InteractionStatus::Pending
+        {
+            offered = self.judge_edited(workspace, asked, input).await?;
+        }
+        let grant = match (always, offered) {
+            (None, _) => None,
+            (Some(scope), Some(calls)) => Some(GivenGrant { rule: self.services.ids.rule(), calls, scope }),
+            (Some(_), None) => {
+                return refuse("This call is asked about every time; approve it without always.");
+            }
+        };
+        Ok(Decision { input, grant, ..decision })
+    }
+
+    /// Checks an input that a person wrote as if the model had written it; returns what an "always" would allow.
+    async fn judge_edited(
+        &self,
+        workspace: &WorkspaceId,
+        asked: &SessionInteraction,
+        input: &Value,
+    ) -> Result<Option<CallPattern>, EngineError> {
+        let refuse = |text: String| Err(EngineError::InvalidMessage(text));
+        let name = &asked.interaction.tool;
+        let Some(tool) = self.services.tools.registry.get(name) else {
+            return refuse(format!("There is no tool named {name} any more."));
+        };
+        let prepared = match Arc::clone(&tool).prepare(input) {
+            Ok(prepared) => prepared,
+            Err(error) => {
                 let error = error.to_string().replace('\n', "; ");
                 return refuse(format!("The edited input does not fit: {}.", error.trim_end_matches('.')));
             }
-        }
-        let grant = if always {
-            let runs = input.as_ref().unwrap_or(&asked.input);
-            let question = approval::question(&self.services.tools, &asked.tool, runs);
-            match question.and_then(|question| question.always) {
-                Some(grant) => Some(grant),
-                None => {
-                    return refuse(
-                        "This call is asked about every time; approve it without always.".to_owned(),
-                    );
-                }
-            }
-        } else {
-            None
         };
-        Ok(Decision { approved, reason, input, grant })
-    }
-
-    fn question(&self, asked: &Interaction) -> Option<Question> {
-        approval::question(&self.services.tools, &asked.tool, &asked.input)
+        let record = self.services.store.session(workspace, &asked.session).await?;
+        let own = record.map(|record| record.rules).unwrap_or_default();
+        let rules = SessionRules::new(&self.services.tools.rules, workspace, own).await?;
+        let files = self.services.tools.files.get(workspace).await?;
+        match rules.in_force().judge(name, &prepared.need(&files.domain)) {
+            Verdict::Run => Ok(asked.question.as_ref().and_then(|question| question.always.clone())),
+            Verdict::Ask { grant, .. } => Ok(grant),
+            Verdict::Refuse { why } => refuse(format!("The edited call is refused: {why}")),
+        }
     }
 
     async fn interaction(
@@ -148,4 +206,14 @@ impl Engine {
         let found = self.services.store.interaction(workspace, approval).await?;
         found.ok_or(EngineError::ApprovalNotFound)
     }
+}
+
+/// What the person is told. An older version did not store it.
+fn question_of(asked: &Interaction, stored: Option<Question>) -> Question {
+    stored.unwrap_or_else(|| Question {
+        why: format!("The tool {} needs your approval.", asked.tool),
+        always: None,
+        sensitive: false,
+        files: Vec::new(),
+    })
 }

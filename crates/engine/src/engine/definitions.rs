@@ -48,7 +48,7 @@ impl Engine {
     pub fn list_agents(&self, workspace: &WorkspaceId) -> AgentList {
         let agents = self.services.agents.registry.list(workspace);
         let nameable = |tool: &str| {
-            self.services.tools.get(tool).is_some()
+            self.services.tools.registry.get(tool).is_some()
                 && self.services.settings.workspace_tools.allow(workspace, tool)
         };
         let groups = groups::GROUPS.iter().map(|(name, tools)| CapabilityGroup {

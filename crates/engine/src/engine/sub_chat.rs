@@ -35,8 +35,12 @@ impl Engine {
         frame: FrameRecord,
         after: Option<Seq>,
     ) -> Result<Option<Viewer>, EngineError> {
-        self.ask(workspace, session, |reply| Command::WatchSubAgent { frame: Box::new(frame), after, reply })
-            .await
+        self.command(workspace, session, |reply| Command::WatchSubAgent {
+            frame: Box::new(frame),
+            after,
+            reply,
+        })
+        .await
     }
 
     pub(crate) async fn stop_sub_agent(
@@ -45,7 +49,8 @@ impl Engine {
         session: SessionId,
         frame: FrameRecord,
     ) -> Result<bool, EngineError> {
-        self.ask(workspace, session, |reply| Command::StopSubAgent { frame: Box::new(frame), reply }).await
+        self.command(workspace, session, |reply| Command::StopSubAgent { frame: Box::new(frame), reply })
+            .await
     }
 
     /// Sends a text to the agent at work in this chat, the main agent or a sub-agent; it reads it before its next step.
@@ -59,7 +64,7 @@ impl Engine {
             Some(SubAgentChat { session, frame, .. }) => (session, Some(frame.message)),
             None => (chat, None),
         };
-        self.ask(workspace, session, |reply| Command::Steer { frame, text, reply }).await
+        self.command(workspace, session, |reply| Command::Steer { frame, text, reply }).await
     }
 
     /// What a sub-agent was asked and what it answered, as a chat of its own.

@@ -1,6 +1,6 @@
 //! A person's answer to an approval, on its way to the agent that asked.
 
-use protocol::{ApprovalId, Grant};
+use protocol::{ApprovalId, CallPattern, GrantScope, RuleId};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
@@ -17,8 +17,16 @@ pub struct Decision {
     pub reason: Option<String>,
     /// The input that runs instead of the one that was asked about; the tool has accepted it.
     pub(crate) input: Option<Value>,
-    /// What the person allows for the rest of the session.
-    pub(crate) grant: Option<Grant>,
+    /// What the person allows from now on.
+    pub(crate) grant: Option<GivenGrant>,
+}
+
+/// Calls that a person allows from now on, and the rule that this becomes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GivenGrant {
+    pub(crate) rule: RuleId,
+    pub(crate) calls: CallPattern,
+    pub(crate) scope: GrantScope,
 }
 
 impl Decision {

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     agents::{AgentDefinition, tool_set::ToolSet},
     context::cache::History,
+    files::call_files::RunFiles,
     hooks::HookPoint,
     services::Services,
 };
@@ -35,6 +36,8 @@ pub(crate) struct RunScope {
     pub(crate) id: RunId,
     pub(crate) workspace: WorkspaceId,
     pub(crate) options: RunOptions,
+    /// The files that its agents work on, and what they have read and changed.
+    pub(crate) files: Arc<RunFiles>,
 }
 
 /// An agent as it works in one run: its definition, its model, its tools and its system prompt.
@@ -45,6 +48,8 @@ pub(crate) struct AgentSetup {
     pub(crate) tools: Arc<ToolSet>,
     /// Role and preface: the same bytes in every call of the session.
     pub(crate) system_prompt: Arc<str>,
+    /// The project's notes in the preface of the session; sub-agents that work with files get the same.
+    pub(crate) project_notes: Arc<str>,
 }
 
 impl AgentContext {

@@ -7,18 +7,20 @@
 mod compaction;
 mod control;
 mod decide;
+mod model_output;
 mod questions;
+mod results;
 
 use std::collections::{HashMap, HashSet};
 
 use models::FellBack;
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, Artifact, Cost, ErrorCode, Fallback, FoldError, FrameEnd, FrameParent, IdSource,
-    MessageFacts, MessageFold, MessageId, MessageStatus, Part, ProviderMetadata, RunId, SegmentKind,
-    SessionEvent, SessionId, Source, ToolCall, ToolCallId, ToolOutcome, ToolState, UiMessage, Usage,
+    ApprovalId, Artifact, Cost, ErrorCode, Fallback, FoldError, FrameEnd, FrameParent, MessageFacts,
+    MessageFold, MessageId, MessageStatus, Part, RunId, SegmentKind, SessionEvent, SessionId, Source,
+    ToolCallId, ToolState, UiMessage, Usage,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// What a model call was, for the ledger.
 #[derive(Default)]
@@ -155,100 +157,6 @@ impl Frame {
         &self.facts
     }
 
-    /// Text or reasoning; an empty delta opens nothing.
-    pub(crate) fn say(&mut self, kind: SegmentKind, delta: String) -> Result<(), FoldError> {
-        if delta.is_empty() {
-            return Ok(());
-        }
-        let segment = self.segment(kind)?;
-        let message = self.id();
-        self.put(SessionEvent::SegmentDelta { message, segment, kind, delta })
-    }
-
-    /// The reasoning is over, and the provider wants this back with it. Reasoning that was kept secret is empty.
-    pub(crate) fn end_reasoning(&mut self, provider: ProviderMetadata) -> Result<(), FoldError> {
-        let kind = SegmentKind::Reasoning;
-        let segment = self.segment(kind)?;
-        let message = self.id();
-        self.put(SessionEvent::SegmentClosed { message, segment, kind, provider: Some(provider) })
-    }
-
-    /// Something the answer leans on; told once, however often the provider names it.
-    pub(crate) fn cite(&mut self, source: Source) -> Result<(), FoldError> {
-        if self.sources.contains(&source) {
-            return Ok(());
-        }
-        self.start_step()?;
-        let (message, number) = (self.id(), u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
-        self.put(SessionEvent::SourceCited { message, number, source })
-    }
-
-    /// A call begins; gives the id it is known by from here on. `written` is the name as the model wrote it.
-    pub(crate) fn start_call(
-        &mut self,
-        id: Option<&str>,
-        tool: &str,
-        written: &str,
-        ids: &dyn IdSource,
-    ) -> Result<ToolCallId, FoldError> {
-        self.close_segment()?;
-        self.start_step()?;
-        let call = id
-            .and_then(|id| ToolCallId::from_outside(id).ok())
-            .filter(|call| !self.calls.contains(call))
-            .unwrap_or_else(|| ids.tool_call());
-        let message = self.id();
-        let written = (written != tool).then(|| written.to_owned());
-        let tool = tool.to_owned();
-        self.put(SessionEvent::ToolInputStarted { message, call: call.clone(), tool, written })?;
-        Ok(call)
-    }
-
-    pub(crate) fn call_input(&mut self, call: &ToolCallId, delta: String) -> Result<(), FoldError> {
-        if delta.is_empty() {
-            return Ok(());
-        }
-        let message = self.id();
-        self.put(SessionEvent::ToolInputDelta { message, call: call.clone(), delta })
-    }
-
-    pub(crate) fn request(
-        &mut self,
-        mut call: ToolCall,
-        provider: Option<ProviderMetadata>,
-    ) -> Result<(), FoldError> {
-        self.close_segment()?;
-        self.start_step()?;
-        let message = self.id();
-        disarm(&mut call.input);
-        self.put(SessionEvent::ToolRequested { message, call, provider })
-    }
-
-    pub(crate) fn reject(
-        &mut self,
-        call: &ToolCallId,
-        tool: &str,
-        input: Value,
-        error: String,
-    ) -> Result<(), FoldError> {
-        self.put_rejected(call, tool, input, error, false)
-    }
-
-    fn put_rejected(
-        &mut self,
-        call: &ToolCallId,
-        tool: &str,
-        mut input: Value,
-        error: String,
-        cut_off: bool,
-    ) -> Result<(), FoldError> {
-        self.close_segment()?;
-        self.start_step()?;
-        disarm(&mut input);
-        let (message, call, tool) = (self.id(), call.clone(), tool.to_owned());
-        self.put(SessionEvent::ToolRejected { message, call, tool, input, error, cut_off })
-    }
-
     /// The model's turn is over: nothing of it stays open.
     pub(crate) fn end_model_turn(&mut self, call: ModelCall) -> Result<(), FoldError> {
         self.close_segment()?;
@@ -297,28 +205,6 @@ impl Frame {
     pub(crate) fn artifact(&mut self, artifact: Artifact) -> Result<(), FoldError> {
         let message = self.id();
         self.put(SessionEvent::ArtifactKept { message, artifact })
-    }
-
-    /// The one result of a call. A second one is dropped; one for a call nobody announced is announced first.
-    pub(crate) fn settle(&mut self, call: &ToolCallId, mut outcome: ToolOutcome) -> Result<(), FoldError> {
-        self.close_segment()?;
-        match self.is_settled(call) {
-            Some(true) => return Ok(()),
-            Some(false) => {}
-            None => {
-                let input = json!({});
-                self.request(ToolCall { id: call.clone(), name: "unknown".to_owned(), input }, None)?;
-            }
-        }
-        if let ToolOutcome::Done { output } = &mut outcome {
-            disarm(output);
-        }
-        let message = self.id();
-        if let Some(agent) = self.reports.remove(call) {
-            let (message, agents) = (message.clone(), vec![agent]);
-            self.put(SessionEvent::BackgroundReported { message, agents, note: None })?;
-        }
-        self.put(SessionEvent::ToolSettled { message, call: call.clone(), outcome })
     }
 
     /// The run waits for a person.
@@ -396,59 +282,8 @@ impl Frame {
         }
     }
 
-    /// Calls without a result, with what is known of them.
-    pub(crate) fn open_calls(&self) -> Vec<(ToolCallId, String, ToolState)> {
-        self.message()
-            .tool_parts()
-            .filter(|tool| !tool.state.is_settled())
-            .map(|tool| (tool.call.clone(), tool.tool.clone(), tool.state.clone()))
-            .collect()
-    }
-
-    /// Those that are this frame's own, not copies of a sub-agent's.
-    pub(crate) fn own_open_calls(&self) -> Vec<(ToolCallId, String, ToolState)> {
-        let mut calls = self.open_calls();
-        calls.retain(|(call, _, _)| !self.raised.values().any(|raised| raised == call));
-        calls
-    }
-
-    pub(crate) fn settle_open_calls(&mut self, why: &str) -> Result<(), FoldError> {
-        for (call, tool, state) in self.open_calls() {
-            match state {
-                ToolState::InputStreaming { raw } => {
-                    self.reject(&call, &tool, Value::String(raw), why.to_owned())?;
-                }
-                ToolState::ApprovalRequested { approval, .. } => {
-                    self.answer(approval, false, Some(why.to_owned()), true)?;
-                    self.settle(&call, ToolOutcome::Denied { reason: Some(why.to_owned()) })?;
-                }
-                _ => self.settle(&call, ToolOutcome::Failed { message: why.to_owned() })?,
-            }
-        }
-        Ok(())
-    }
-
     fn id(&self) -> MessageId {
         self.message().id.clone()
-    }
-
-    fn is_settled(&self, call: &ToolCallId) -> Option<bool> {
-        self.message().tool_parts().rfind(|tool| tool.call == *call).map(|tool| tool.state.is_settled())
-    }
-
-    /// The open segment of this kind, or a new one.
-    fn segment(&mut self, kind: SegmentKind) -> Result<u32, FoldError> {
-        if let Some((segment, open)) = self.open
-            && open == kind
-        {
-            return Ok(segment);
-        }
-        self.close_segment()?;
-        self.start_step()?;
-        let segment = self.next_segment;
-        let message = self.id();
-        self.put(SessionEvent::SegmentOpened { message, segment, kind })?;
-        Ok(segment)
     }
 
     fn start_step(&mut self) -> Result<(), FoldError> {
@@ -457,16 +292,6 @@ impl Frame {
         }
         let message = self.id();
         self.put(SessionEvent::StepStarted { message })
-    }
-
-    fn close_segment(&mut self) -> Result<(), FoldError> {
-        match self.open {
-            Some((segment, kind)) => {
-                let message = self.id();
-                self.put(SessionEvent::SegmentClosed { message, segment, kind, provider: None })
-            }
-            None => Ok(()),
-        }
     }
 
     fn put(&mut self, event: SessionEvent) -> Result<(), FoldError> {

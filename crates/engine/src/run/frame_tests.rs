@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use protocol::{FinishReason, project::chat::chunk_of};
+use protocol::{FinishReason, IdSource, ToolCall, ToolOutcome, project::chat::chunk_of};
 use serde_json::json;
 
 use super::*;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use models::{ChoiceError, Model};
 use protocol::{
-    AgentKind, MessageFacts, RunOptions, Seq, SessionEvent,
+    AgentKind, MessageFacts, Rule, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
 };
 use store::{RecoveryStage, RunRecord, RunStatus, SessionRecord};
 use tokio::sync::mpsc;
+use tools::{Tool as _, read_file::ReadFile};
 
 use super::{
     agent_inbox::AgentInbox,
@@ -29,21 +30,26 @@ use super::{
     frame::Frame,
     model_call::title,
     restore::{self, RestoredRun},
-    tool_calls::plan::{self, Cause},
+    tool_calls::{
+        plan::{self, Cause},
+        verdict::Judge,
+    },
 };
 use crate::{
     EngineError,
     agents::{AgentDefinition, tool_set::ToolScope},
     context::{cache::History, command::Command, preface, prompt},
+    files::{blocking, call_files::RunFiles, workspaces::Workspace},
     log::writer::LogWriter,
+    mailbox::answer::GivenGrant,
     model_choice::{UnavailableModel, choose_model},
     services::Services,
     session::{
-        grants::Grants,
         live_run::LiveRun,
         log_end::{LogEnd, is_young},
         recover::note_stage,
         registry::SessionHandle,
+        rules::SessionRules,
         runner::{Ending, FailedStart, NewRun, Resume, Runner, StartedRun},
         viewer::Viewer,
     },
@@ -54,9 +60,12 @@ pub(crate) struct AgentRunner {
     services: Arc<Services>,
 }
 
-/// What a run begins with, where it is known without reading it.
-#[derive(Default)]
-struct Known {
+/// What a run begins with.
+struct Beginning {
+    rules: Arc<SessionRules>,
+    /// Where its files are.
+    workspace: Arc<Workspace>,
+    /// The branch before it, if it is known without reading it.
     history: Option<History>,
     may_need_title: bool,
 }
@@ -74,13 +83,16 @@ impl Runner for AgentRunner {
         let services = &self.services;
         let log = end.open(services);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&services.tasks.flusher));
-        let preface = preface::of_run(end.preface.as_ref(), &agent, &options);
+        let preface =
+            preface::of_run(end.preface.as_ref(), &agent, &options, self.project_notes(session, &agent))
+                .await;
         // A command is not a turn of an agent.
         if preface.is_new && command.is_none() {
             let (agent, text) = (agent.name.clone(), preface.text.clone());
             events.push(SessionEvent::PrefaceWritten { agent, text });
         }
         let setup = self.set_up(session, agent, model, &options, &preface.text).await?;
+        let beginning = self.beginning(session, end.rules).await?;
         let run = RunRecord {
             id: services.ids.run(),
             message: services.ids.message(),
@@ -110,9 +122,9 @@ impl Runner for AgentRunner {
         let (stored, ()) = tokio::join!(writer.append(events, Vec::new()), setup.model.prepare(messages));
         stored?;
         let turn = Turn::new(setup.definition.max_steps);
-        let restored = RestoredRun { grants: end.grants, ..RestoredRun::new(frame) };
-        let known = Known { history, may_need_title };
-        Ok(StartedRun { live: self.spawn(session, run, setup, writer, restored, turn, known), viewer })
+        let restored = RestoredRun::new(frame);
+        let beginning = Beginning { history, may_need_title, ..beginning };
+        Ok(StartedRun { live: self.spawn(session, run, setup, writer, restored, turn, beginning), viewer })
     }
 
     async fn resume(
@@ -126,9 +138,11 @@ impl Runner for AgentRunner {
         let mut restored = self.restore(record, &run, &how).await?;
         let cause = if matches!(how, Resume::Recover(_)) { Cause::Crash } else { Cause::Person };
         restored.sub_agents.iter_mut().for_each(|sub_agent| sub_agent.cause = cause);
+        let setup = self.set_up_again(session, record, &run.options).await?;
+        let beginning = self.beginning(session, record.rules.clone()).await?;
         let how = match how {
             Resume::Answer { decisions, mut outputs } => {
-                restored.retain_expected(&mut outputs, &services.tools);
+                restored.retain_expected(&mut outputs, &setup.tools);
                 if decisions.is_empty() && outputs.is_empty() {
                     return Ok(None);
                 }
@@ -136,8 +150,7 @@ impl Runner for AgentRunner {
             }
             how => how,
         };
-        let setup = self.set_up_again(session, record, &run.options).await?;
-        restored.grants.clone_from(&record.grants);
+        let given = given_grants(&how);
         restored.unshown.show(&mut restored.frame, &*services.ids).map_err(corrupt)?;
         apply(&mut restored, how).map_err(corrupt)?;
         let mut events = Vec::new();
@@ -163,11 +176,16 @@ impl Runner for AgentRunner {
             viewer = viewer.beginning(run.first_seq);
         }
         writer.append(events, std::mem::take(&mut restored.closed)).await?;
-        let grants = Grants::new(restored.grants.iter().cloned());
-        let calls = plan::plan(&restored.frame, &services.tools, &grants, cause);
+        let beginning = Beginning { may_need_title: is_young(record), ..beginning };
+        // The log has them by now.
+        for grant in given {
+            beginning.rules.give(grant).await?;
+        }
+        let files = &beginning.workspace.domain;
+        let judge = Judge { tools: &setup.tools, rules: &beginning.rules, files };
+        let calls = plan::plan(&restored.frame, judge, cause);
         let turn = Turn::resume(setup.definition.max_steps, restored.frame.steps(), calls);
-        let known = Known { may_need_title: is_young(record), ..Known::default() };
-        let live = self.spawn(session, run, setup, writer, restored, turn, known);
+        let live = self.spawn(session, run, setup, writer, restored, turn, beginning);
         Ok(Some(StartedRun { live, viewer }))
     }
 
@@ -184,6 +202,16 @@ impl Runner for AgentRunner {
     }
 }
 
+/// What a person allowed with their answers.
+fn given_grants(how: &Resume) -> Vec<GivenGrant> {
+    match how {
+        Resume::Answer { decisions, .. } => {
+            decisions.iter().filter_map(|answered| answered.decision.grant.clone()).collect()
+        }
+        Resume::Continue | Resume::Recover(_) | Resume::StopSubAgent(_) => Vec::new(),
+    }
+}
+
 /// Writes what a person did to a parked run into its frames.
 fn apply(restored: &mut RestoredRun, how: Resume) -> Result<(), protocol::FoldError> {
     match how {
@@ -191,8 +219,6 @@ fn apply(restored: &mut RestoredRun, how: Resume) -> Result<(), protocol::FoldEr
         Resume::Answer { decisions, outputs } => {
             for answered in &decisions {
                 restored.answer(answered)?;
-                // The log says this with the answer; the run must know it when it is resumed.
-                restored.grants.extend(answered.decision.grant.clone());
             }
             restored.settle_outputs(outputs)
         }
@@ -218,6 +244,27 @@ impl AgentRunner {
         Ok(restored)
     }
 
+    /// The rules and the files of a run of this session.
+    async fn beginning(&self, session: &SessionName, rules: Vec<Rule>) -> Result<Beginning, EngineError> {
+        let services = &self.services;
+        Ok(Beginning {
+            rules: Arc::new(SessionRules::new(&services.tools.rules, &session.workspace, rules).await?),
+            workspace: services.tools.files.get(&session.workspace).await?,
+            history: None,
+            may_need_title: false,
+        })
+    }
+
+    /// The notes of the work directory, for an agent that works with files.
+    async fn project_notes(&self, session: &SessionName, agent: &AgentDefinition) -> Option<String> {
+        let tools = self.services.agents.registry.tools_of(&session.workspace, agent);
+        if !tools.iter().any(|tool| tool == ReadFile::NAME) {
+            return None;
+        }
+        let workspace = self.services.tools.files.get(&session.workspace).await.ok()?;
+        blocking(move || Ok(tools::project_notes::of_root(&workspace.domain))).await.ok()?
+    }
+
     async fn set_up(
         &self,
         session: &SessionName,
@@ -228,12 +275,13 @@ impl AgentRunner {
     ) -> Result<AgentSetup, EngineError> {
         let agents = &self.services.agents;
         let scope = ToolScope::of(&session.workspace, options);
-        let tools = agents.tool_sets.of(&agent, scope, &agents.registry, &self.services.tools);
+        let tools = agents.tool_sets.of(&agent, scope, &agents.registry, &self.services.tools.registry);
         let threads = &agents.template_threads;
         let system =
             prompt::system(&agent, &tools, &session.workspace, options, None, preface, threads).await;
         let system_prompt = self.services.caches.texts.share(system.map_err(EngineError::InvalidMessage)?);
-        Ok(AgentSetup { definition: agent, model, tools, system_prompt })
+        let project_notes = preface::project_notes(preface).into();
+        Ok(AgentSetup { definition: agent, model, tools, system_prompt, project_notes })
     }
 
     /// Sets up the agent of a run that is resumed. If the agent is gone or can no longer be used, the run ends with that
@@ -246,7 +294,13 @@ impl AgentRunner {
     ) -> Result<AgentSetup, EngineError> {
         let found = match self.services.agents.main(&session.workspace, options) {
             Ok(agent) => {
-                let preface = preface::of_run(record.preface.as_ref(), &agent, options);
+                let preface = preface::of_run(
+                    record.preface.as_ref(),
+                    &agent,
+                    options,
+                    self.project_notes(session, &agent),
+                )
+                .await;
                 let model = choose_model(&self.services.catalog, session, options, &agent)
                     .unwrap_or_else(|error| Arc::new(UnavailableModel(error)));
                 self.set_up(session, agent, model, options, &preface.text).await
@@ -284,14 +338,17 @@ impl AgentRunner {
         writer: LogWriter,
         restored: RestoredRun,
         turn: Turn,
-        known: Known,
+        beginning: Beginning,
     ) -> LiveRun {
         let services = &self.services;
-        let RestoredRun { frame, sub_agents, grants, hub, .. } = restored;
-        let grants = Arc::new(Grants::new(grants));
+        let RestoredRun { frame, sub_agents, hub, .. } = restored;
+        let Beginning { rules, workspace, history, may_need_title } = beginning;
+        let (store, ids) = (Arc::clone(&services.store), Arc::clone(&services.ids));
+        let tracker = services.tasks.tracker.clone();
+        let files = Arc::new(RunFiles::new(workspace, store, ids, writer.log().key(), tracker));
         let (relay, relayed) = mpsc::channel(RELAYED);
         let limits = services.settings.sub_agents;
-        let tree = AgentTree::new(record.message.clone(), limits, Arc::clone(&grants), hub, relay);
+        let tree = AgentTree::new(record.message.clone(), limits, Arc::clone(&rules), hub, relay);
         tree.hub.set_auto_broadcast(setup.definition.auto_broadcast);
         tree.restore(sub_agents);
         let cancel = services.tasks.runs.child_token();
@@ -301,6 +358,7 @@ impl AgentRunner {
                 id: record.id.clone(),
                 workspace: session.workspace.clone(),
                 options: record.options.clone(),
+                files,
             }),
             position: Arc::new(Position::of_main_agent(&setup.definition, record.message.clone())),
             agent: setup,
@@ -312,7 +370,7 @@ impl AgentRunner {
         let inbox = AgentInbox::of_main_agent(relayed);
         let answers = inbox.sender().clone();
         let permit = WorkPermit::of_main_agent(&tree, tree.activity.begin());
-        let branch = Branch { answers: record.answers.clone(), history: known.history };
+        let branch = Branch { answers: record.answers.clone(), history };
         let work = AgentWork { context, log: AgentLog::of_main_agent(writer), frame, turn, inbox, permit };
         let task = services.tasks.tracker.spawn(lifecycle::run(work, branch));
         LiveRun {
@@ -321,8 +379,8 @@ impl AgentRunner {
             cancel,
             answers,
             agents: Arc::clone(&tree.agents),
-            grants,
-            may_need_title: known.may_need_title && services.settings.auto_title,
+            rules,
+            may_need_title: may_need_title && services.settings.auto_title,
             task,
         }
     }

@@ -6,18 +6,21 @@
 use std::{collections::HashMap, sync::Arc};
 
 use protocol::{
-    FoldError, FrameEnd, FrameParent, Grant, LogEntry, MessageId, SessionEvent, ToolCallId, ToolOutcome,
-    ToolState, UiMessage,
+    FoldError, FrameEnd, FrameParent, LogEntry, MessageId, SessionEvent, ToolCallId, ToolOutcome, ToolState,
+    UiMessage,
 };
 use store::{RunRecord, SessionKey, Store, StoreError};
-use tools::{Executor, Registry};
+use tools::Executor;
 
 use super::{
     delegation::{approval_relay::UnshownApprovals, hub::Hub, tree::RestoredAgent},
     frame::Frame,
     tool_calls::plan::Cause,
 };
-use crate::session::{request::ClientOutput, runner::AnsweredApproval};
+use crate::{
+    agents::tool_set::ToolSet,
+    session::{request::ClientOutput, runner::AnsweredApproval},
+};
 
 const READ_BYTES: usize = 1 << 20;
 
@@ -25,8 +28,6 @@ const READ_BYTES: usize = 1 << 20;
 pub(crate) struct RestoredRun {
     pub(crate) frame: Frame,
     pub(crate) sub_agents: Vec<RestoredAgent>,
-    /// What the person allowed for the rest of the session.
-    pub(crate) grants: Vec<Grant>,
     /// Messages of sub-agents that were ended before the run is resumed.
     pub(crate) closed: Vec<UiMessage>,
     /// What its sub-agents know of each other.
@@ -40,7 +41,6 @@ impl RestoredRun {
         Self {
             frame,
             sub_agents: Vec::new(),
-            grants: Vec::new(),
             closed: Vec::new(),
             hub: Hub::default(),
             unshown: UnshownApprovals::default(),
@@ -63,7 +63,7 @@ impl RestoredRun {
     }
 
     /// Keeps, of the outputs that a client sent, those that a front-end tool is really waiting for.
-    pub(crate) fn retain_expected(&self, outputs: &mut Vec<ClientOutput>, tools: &Registry) {
+    pub(crate) fn retain_expected(&self, outputs: &mut Vec<ClientOutput>, tools: &ToolSet) {
         let open = self.frame.own_open_calls();
         outputs.retain(|output| {
             open.iter().any(|(call, tool, state)| {

@@ -1,10 +1,11 @@
 //! Calling tools: all calls of a step together, with approvals, progress and results in call order.
 
-pub(crate) mod approval;
 mod artifacts;
 pub(crate) mod call;
+mod call_files;
 pub(crate) mod loop_tools;
 mod notes;
 pub(crate) mod plan;
 mod progress;
-mod schema;
+pub(crate) mod questions;
+pub(crate) mod verdict;

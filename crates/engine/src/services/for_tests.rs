@@ -6,10 +6,11 @@ use models::{Catalog, Scripted};
 use store::{Durability, SqliteStore};
 use tempfile::TempDir;
 
-use super::{Agents, Caches, Services, Tasks};
+use super::{Agents, Caches, Services, Tasks, ToolAccess, rule_book::RuleBook};
 use crate::{
     RandomIds, SystemClock,
     agents::{AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
+    files::workspaces::Workspaces,
     settings::EngineSettings,
 };
 
@@ -36,7 +37,11 @@ impl TemporaryStore {
         Arc::new(Services {
             store: Arc::clone(&self.store) as _,
             catalog: Arc::new(Catalog::of(Arc::new(Scripted::new([])))),
-            tools,
+            tools: ToolAccess {
+                registry: tools,
+                rules: Arc::new(RuleBook::new(Arc::clone(&self.store) as _, &settings.approvals)),
+                files: Workspaces::new(None),
+            },
             agents,
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),

@@ -4,11 +4,15 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use protocol::{ApprovalId, MessageId, MessageRef, RunEnd, Seq, SessionEvent, WhenBusy};
+use protocol::{
+    ApprovalId, MessageId, MessageRef, RunEnd, Seq, SessionEvent, WhenBusy,
+    file_change::{RevertRequest, RevertResult},
+};
 use store::{FrameRecord, LastRun, RunRecord, RunStatus, SessionRecord, StoreError};
 use tokio::sync::mpsc;
 
 use super::{
+    change_rules::RuleChange,
     following::Following,
     live_run::LiveRun,
     queue::Queue,
@@ -21,6 +25,7 @@ use super::{
 use crate::{
     EngineError,
     context::command,
+    files::kept_contents,
     mailbox::answer::{Decision, PendingAnswer, Reply},
     services::Services,
     session_name::SessionName,
@@ -73,6 +78,16 @@ pub(crate) enum Command {
     },
     Delete {
         reply: Reply<()>,
+    },
+    /// Add or revoke a rule of the session.
+    ChangeRules {
+        change: RuleChange,
+        reply: Reply<()>,
+    },
+    /// Revert changes to files.
+    Revert {
+        request: RevertRequest,
+        reply: Reply<RevertResult>,
     },
     /// Append events that concern the session itself.
     Append {
@@ -268,6 +283,8 @@ impl Actor {
                 drop(reply.send(self.choose_branch(&at, revision).await));
             }
             Command::Delete { reply } => drop(reply.send(self.delete().await)),
+            Command::ChangeRules { change, reply } => drop(reply.send(self.change_rules(change).await)),
+            Command::Revert { request, reply } => drop(reply.send(self.revert(request).await)),
             Command::Append { events } => {
                 if let Err(error) = self.append(events).await {
                     tracing::warn!(%error, "events of a session could not be appended");
@@ -287,7 +304,10 @@ impl Actor {
             return;
         };
         match self.join_live(live, &request).await {
-            Ok(Some(viewer)) => return drop(reply.send(Ok(viewer.into()))),
+            Ok(Some(viewer)) => {
+                let delivered = self.deliver_answers(&mut request).await;
+                return drop(reply.send(delivered.map(|()| viewer.into())));
+            }
             Ok(None) => {}
             Err(error) => return drop(reply.send(Err(error))),
         }
@@ -470,7 +490,10 @@ impl Actor {
             self.run_ended(unread).await;
         }
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
+        let contents = self.services.store.contents_of_session(record.key).await?;
         self.services.store.delete_session(record.key).await?;
+        let Services { tools, store, .. } = &*self.services;
+        kept_contents::remove_unused(&tools.files, &**store, &self.name.workspace, contents).await;
         self.services.caches.histories.forget(record.key);
         Ok(())
     }

@@ -4,17 +4,17 @@
 //! Nothing that a client sends here is trusted. What runs is the stored input of a question that was asked, once.
 
 use protocol::{
-    ApprovalId, Grant, MessageId, RunEnd,
+    ApprovalId, CallPattern, MessageId, RuleEffect, RunEnd,
     interaction::{Interaction, InteractionStatus},
     json::same,
     project::chat::View,
 };
 use store::{RunStatus, SessionInteraction, SessionRecord};
-use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc::error::TrySendError, oneshot};
 
 use super::{
     actor::Actor,
-    request::{ApprovalAnswer, ClientOutput},
+    request::{ClientOutput, ReturnedAnswer, SendKind, SendRequest},
     runner::{AnsweredApproval, Resume},
     viewer::Viewer,
 };
@@ -32,7 +32,7 @@ impl Actor {
         &mut self,
         record: &SessionRecord,
         message: &MessageId,
-        answers: Vec<ApprovalAnswer>,
+        answers: Vec<ReturnedAnswer>,
         outputs: Vec<ClientOutput>,
     ) -> Result<Viewer, EngineError> {
         let run = self.services.store.run_of_message(record.key, message).await?;
@@ -51,7 +51,7 @@ impl Actor {
             if question.status == InteractionStatus::Pending {
                 new.push(AnsweredApproval { approval: answer.approval, decision: answer.decision });
             } else {
-                check_repeat(question, &answer.decision, |grant| record.grants.contains(grant))?;
+                check_repeat(question, &answer.decision, |calls| has_rule(record, calls))?;
                 repeated = true;
             }
         }
@@ -78,6 +78,26 @@ impl Actor {
             }
             RunStatus::Running => Err(EngineError::Busy),
         }
+    }
+
+    /// Delivers the answers in a message that a client sent back while its run is active.
+    pub(super) async fn deliver_answers(&mut self, request: &mut SendRequest) -> Result<(), EngineError> {
+        let SendKind::Continue { answers, .. } = &mut request.kind else { return Ok(()) };
+        for answer in std::mem::take(answers) {
+            let asked = self.services.store.interaction(&self.name.workspace, &answer.approval).await?;
+            let asked = asked.ok_or(EngineError::ApprovalNotFound)?;
+            if asked.session != self.name.session {
+                return Err(EngineError::ApprovalNotFound);
+            }
+            if answer.input.as_ref().is_some_and(|input| !same(input, &asked.interaction.input)) {
+                return Err(EngineError::ApprovalAltered);
+            }
+            // Nobody waits for the reply: the client follows the run and sees what becomes of its answer.
+            let (reply, _) = oneshot::channel();
+            let ReturnedAnswer { approval, decision, .. } = answer;
+            self.answer_or_deliver(PendingAnswer { approval, decision, reply, activity: None }).await;
+        }
+        Ok(())
     }
 
     /// Accepts one answer from any surface: for a parked run, or for an active one whose other calls are still running.
@@ -123,7 +143,8 @@ impl Actor {
                 None
             }
             Ok(Some(SessionInteraction { interaction: question, .. })) => {
-                let given = |grant: &Grant| self.live.as_ref().is_some_and(|live| live.grants.has(grant));
+                let given =
+                    |calls: &CallPattern| self.live.as_ref().is_some_and(|live| live.rules.allows(calls));
                 Some(check_repeat(&question, decision, given))
             }
             Ok(None) => Some(Err(EngineError::ApprovalNotFound)),
@@ -138,13 +159,13 @@ impl Actor {
     ) -> Result<(), EngineError> {
         let Some(record) = self.record().await? else { return Err(EngineError::ApprovalNotFound) };
         let found = self.services.store.interaction(&record.workspace, approval).await?;
-        let SessionInteraction { session, interaction: question } =
+        let SessionInteraction { session, interaction: question, .. } =
             found.ok_or(EngineError::ApprovalNotFound)?;
         if session != record.id {
             return Err(EngineError::ApprovalNotFound);
         }
         if question.status != InteractionStatus::Pending {
-            return check_repeat(&question, &decision, |grant| record.grants.contains(grant));
+            return check_repeat(&question, &decision, |calls| has_rule(&record, calls));
         }
         let run = self.services.store.run_of_message(record.key, &question.message).await?;
         let run = run.ok_or(EngineError::ApprovalNotFound)?;
@@ -157,13 +178,18 @@ impl Actor {
     }
 }
 
+/// Whether the person has allowed these calls for the session.
+fn has_rule(record: &SessionRecord, calls: &CallPattern) -> bool {
+    record.rules.iter().any(|rule| rule.effect == RuleEffect::Allow && rule.calls == *calls)
+}
+
 /// Accepts an answer that repeats the stored one and refuses any other.
 fn check_repeat(
     question: &Interaction,
     decision: &Decision,
-    given: impl Fn(&Grant) -> bool,
+    given: impl Fn(&CallPattern) -> bool,
 ) -> Result<(), EngineError> {
-    let new_grant = decision.grant.as_ref().is_some_and(|grant| !given(grant));
+    let new_grant = decision.grant.as_ref().is_some_and(|grant| !given(&grant.calls));
     if new_grant || (decision.input.is_some() && decision.input != question.edited) {
         return Err(EngineError::ApprovalSettled);
     }

@@ -16,10 +16,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    grants::Grants,
     live_run::{EndedRun, LiveRun},
     log_end::{LogEnd, append_without_run},
     registry::SessionHandle,
+    rules::SessionRules,
     runner::{AnsweredApproval, Ending, FailedStart, NewRun, Resume, Runner, StartedRun},
 };
 use crate::{
@@ -130,8 +130,8 @@ impl FakeRunner {
             }
         });
         let fake = FakeRun { record: record.clone(), cancel: cancel.clone(), orders };
-        let grants = Arc::new(Grants::default());
-        (LiveRun { record, log, cancel, answers, agents, grants, may_need_title, task }, fake)
+        let rules = Arc::new(SessionRules::empty(&self.services.tools.rules));
+        (LiveRun { record, log, cancel, answers, agents, rules, may_need_title, task }, fake)
     }
 
     fn report(&self, call: Call) {
@@ -210,7 +210,13 @@ impl Runner for FakeRunner {
 
 fn question(run: &RunRecord, approval: ApprovalId) -> SessionEvent {
     let call = ToolCall { id: ToolCallId::new("call"), name: "tool".to_owned(), input: json!({}) };
-    SessionEvent::ApprovalAsked { message: run.message.clone(), approval, call, raised: false }
+    SessionEvent::ApprovalAsked {
+        message: run.message.clone(),
+        approval,
+        call,
+        question: None,
+        raised: false,
+    }
 }
 
 fn answer_event(run: &RunRecord, answered: &AnsweredApproval) -> SessionEvent {

@@ -10,7 +10,7 @@ use store::RunRecord;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{grants::Grants, viewer::Viewer};
+use super::{rules::SessionRules, viewer::Viewer};
 use crate::{
     log::{session_log::SessionLog, writer::LogWriter},
     mailbox::{
@@ -26,7 +26,7 @@ pub(crate) struct LiveRun {
     /// Answers for the main agent.
     pub(crate) answers: AnswerSender,
     pub(crate) agents: Arc<AgentDirectory>,
-    pub(crate) grants: Arc<Grants>,
+    pub(crate) rules: Arc<SessionRules>,
     /// Whether the session may need a title when the run has ended.
     pub(crate) may_need_title: bool,
     pub(crate) task: JoinHandle<EndedRun>,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use protocol::{Grant, Seq, SessionEvent, UiMessage};
+use protocol::{Rule, Seq, SessionEvent, UiMessage};
 use store::{PrefaceRecord, SessionRecord, SessionTarget};
 
 use crate::{
@@ -21,7 +21,8 @@ pub(crate) struct LogEnd {
     pub(crate) preface: Option<PrefaceRecord>,
     /// The model that the session uses unless a request names another.
     pub(crate) chat_model: Option<ChatModel>,
-    pub(crate) grants: Vec<Grant>,
+    /// The session's own rules.
+    pub(crate) rules: Vec<Rule>,
     /// Whether the session may be without a title.
     pub(crate) is_young: bool,
 }
@@ -40,7 +41,7 @@ impl LogEnd {
             high_water: 0,
             preface: None,
             chat_model: None,
-            grants: Vec::new(),
+            rules: Vec::new(),
             is_young: true,
         }
     }
@@ -64,7 +65,7 @@ impl From<&SessionRecord> for LogEnd {
             high_water: record.high_water,
             preface: record.preface.clone(),
             chat_model: record.chat_model_id.clone().map(model),
-            grants: record.grants.clone(),
+            rules: record.rules.clone(),
             is_young: is_young(record),
         }
     }

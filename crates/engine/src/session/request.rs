@@ -1,7 +1,8 @@
 //! What a client asks of a session, already parsed and bounded by the surface.
 
 use protocol::{
-    ApprovalId, MessageId, RunOptions, SessionId, ToolCallId, UiMessage, WorkspaceId, planted::Unread,
+    ApprovalId, GrantScope, MessageId, RunOptions, SessionId, ToolCallId, UiMessage, WorkspaceId,
+    planted::Unread,
 };
 use serde_json::Value;
 
@@ -25,17 +26,29 @@ pub enum SendKind {
     /// The client hands an assistant message back with answers in it.
     Continue {
         message: MessageId,
-        answers: Vec<ApprovalAnswer>,
+        answers: Vec<ReturnedAnswer>,
         outputs: Vec<ClientOutput>,
     },
 }
 
+/// An answer in a message that a client sent back.
 #[derive(Clone, Debug)]
-pub struct ApprovalAnswer {
+pub struct ReturnedAnswer {
     pub approval: ApprovalId,
     pub decision: Decision,
     /// The client's copy of the input; must be the one that was asked about.
     pub input: Option<Value>,
+    /// What the person gave with the answer.
+    pub payload: Option<ApprovalPayload>,
+}
+
+/// What a person gives with an answer in a chat message (`toolApprovalPayloads`).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ApprovalPayload {
+    /// An input that replaces the one of the question.
+    pub input: Option<Value>,
+    /// Allow all such calls from now on.
+    pub always: Option<GrantScope>,
 }
 
 /// The output of a tool that the front end runs.

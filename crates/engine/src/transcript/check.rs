@@ -17,6 +17,11 @@ pub(super) fn session(session: &mut SessionFile) -> Result<(), String> {
     {
         return Err("prefaceAgent: is not the name of an agent".to_owned());
     }
+    // What a project says to agents is read from its files again, and not taken from an export.
+    if session.session_preface.as_deref().is_some_and(preface::has_project_notes) {
+        session.session_preface = None;
+        session.preface_agent = None;
+    }
     // It becomes part of a system prompt.
     if session.session_preface.as_deref().is_some_and(|text| !preface::is_written_here(text)) {
         return Err(

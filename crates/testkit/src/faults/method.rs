@@ -31,6 +31,15 @@ pub enum Method {
     SweepFiles,
     Artifact,
     Artifacts,
+    FileChanges,
+    LastRead,
+    UnfinishedChanges,
+    ContentsOfSession,
+    ContentsInUse,
+    UnusedContents,
+    Rules,
+    AddRule,
+    RemoveRule,
     Append,
     ReadLog,
     IsStored,
@@ -63,7 +72,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 58] = [
+    pub const ALL: [Self; 67] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -93,6 +102,15 @@ impl Method {
         Self::SweepFiles,
         Self::Artifact,
         Self::Artifacts,
+        Self::FileChanges,
+        Self::LastRead,
+        Self::UnfinishedChanges,
+        Self::ContentsOfSession,
+        Self::ContentsInUse,
+        Self::UnusedContents,
+        Self::Rules,
+        Self::AddRule,
+        Self::RemoveRule,
         Self::Append,
         Self::ReadLog,
         Self::IsStored,
@@ -152,6 +170,15 @@ impl Method {
             | Self::LatestData
             | Self::Token => true,
             Self::SessionByKey
+            | Self::FileChanges
+            | Self::LastRead
+            | Self::UnfinishedChanges
+            | Self::ContentsOfSession
+            | Self::ContentsInUse
+            | Self::UnusedContents
+            | Self::AddRule
+            | Self::RemoveRule
+            | Self::Rules
             | Self::ActiveRuns
             | Self::BeginRecovery
             | Self::RecoveryAttempt

@@ -4,16 +4,17 @@ use std::{fs::File, sync::Arc};
 
 use async_trait::async_trait;
 use protocol::{
-    AgentId, ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, Seq, SessionId, Timestamp,
+    AgentId, ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, RuleId, Seq, SessionId, Timestamp,
     WorkspaceId, event::LogEntry, interaction::Interaction,
 };
 use serde_json::Value;
 use store::{
-    ActiveRun, Append, ArtifactCursor, ArtifactPage, Artifacts, BranchPoint, DefinitionRecord, Definitions,
-    FrameRecord, Frames, Health, Interactions, Log, MessageRecord, Messages, NewSignIn, NewToken, OwnerToken,
-    PendingInteraction, Queue, QueuedMessage, Recovery, RecoveryAttempt, RecoveryStage, RunRecord, Runs,
-    SessionCursor, SessionIndex, SessionInteraction, SessionKey, SessionPage, SessionRecord, Sessions,
-    SignInRecord, SignIns, Store, StoreError, StoreHealth, SubAgentChat, TokenRecord, Tokens, UsageQuery,
+    ActiveRun, Append, ArtifactCursor, ArtifactPage, Artifacts, BranchPoint, ChangeRecord, ContentUse,
+    DefinitionRecord, Definitions, FileChanges, FrameRecord, Frames, Health, Interactions, Log,
+    MessageRecord, Messages, NewSignIn, NewToken, OwnerToken, PendingInteraction, Queue, QueuedMessage,
+    Recovery, RecoveryAttempt, RecoveryStage, RuleRecord, Rules, RunRecord, Runs, SessionCursor,
+    SessionIndex, SessionInteraction, SessionKey, SessionPage, SessionRecord, Sessions, SignInRecord,
+    SignIns, Store, StoreError, StoreHealth, SubAgentChat, TokenRecord, Tokens, UnfinishedChange, UsageQuery,
     UsageReports, UsageSum,
 };
 
@@ -392,6 +393,52 @@ impl SignIns for FaultyStore {
 
     async fn revocations(&self) -> Result<i64, StoreError> {
         self.call(Method::Revocations, self.inner.revocations()).await
+    }
+}
+
+#[async_trait]
+impl FileChanges for FaultyStore {
+    async fn file_changes(&self, key: SessionKey) -> Result<Vec<ChangeRecord>, StoreError> {
+        self.call(Method::FileChanges, self.inner.file_changes(key)).await
+    }
+
+    async fn last_read(&self, key: SessionKey, path: &str) -> Result<Option<String>, StoreError> {
+        self.call(Method::LastRead, self.inner.last_read(key, path)).await
+    }
+
+    async fn unfinished_changes(&self) -> Result<Vec<UnfinishedChange>, StoreError> {
+        self.call(Method::UnfinishedChanges, self.inner.unfinished_changes()).await
+    }
+
+    async fn contents_of_session(&self, key: SessionKey) -> Result<Vec<String>, StoreError> {
+        self.call(Method::ContentsOfSession, self.inner.contents_of_session(key)).await
+    }
+
+    async fn contents_in_use(&self, workspace: &WorkspaceId) -> Result<Vec<ContentUse>, StoreError> {
+        self.call(Method::ContentsInUse, self.inner.contents_in_use(workspace)).await
+    }
+
+    async fn unused_contents(
+        &self,
+        workspace: &WorkspaceId,
+        contents: Vec<String>,
+    ) -> Result<Vec<String>, StoreError> {
+        self.call(Method::UnusedContents, self.inner.unused_contents(workspace, contents)).await
+    }
+}
+
+#[async_trait]
+impl Rules for FaultyStore {
+    async fn rules(&self, workspace: &WorkspaceId) -> Result<Vec<RuleRecord>, StoreError> {
+        self.call(Method::Rules, self.inner.rules(workspace)).await
+    }
+
+    async fn add_rule(&self, new: RuleRecord) -> Result<bool, StoreError> {
+        self.call(Method::AddRule, self.inner.add_rule(new)).await
+    }
+
+    async fn remove_rule(&self, workspace: &WorkspaceId, id: &RuleId) -> Result<bool, StoreError> {
+        self.call(Method::RemoveRule, self.inner.remove_rule(workspace, id)).await
     }
 }
 

@@ -5,12 +5,12 @@
 use std::sync::atomic::Ordering;
 
 use models::ModelError;
-use protocol::{FinishReason, FoldError, Limit, MessageFacts, SegmentKind, ToolCall};
+use protocol::{FinishReason, FoldError, Limit, MessageFacts, SegmentKind};
 use store::StoreError;
 
 use super::{
     repeated_failure,
-    turn::{Offer, PlannedCall, Step, Turn},
+    turn::{NextAction, Offer, PlannedCall, Turn},
 };
 use crate::run::{
     agent_inbox::AgentInbox,
@@ -28,6 +28,8 @@ use crate::run::{
     tool_calls::{
         call::{Called, call_tools, take_answer},
         plan::{self, Cause},
+        questions::ask,
+        verdict::Judge,
     },
 };
 
@@ -94,7 +96,7 @@ async fn run_steps(work: &mut AgentWork) -> Result<Driven, RunStop> {
     loop {
         work.inbox.show_relayed(&mut work.frame, &*work.context.services.ids)?;
         match work.turn.next() {
-            Step::CallModel(offer) => {
+            NextAction::CallModel(offer) => {
                 work.permit.acquire(&work.context.cancel).await?;
                 if stop_repeated_failure(work)? {
                     return Ok(Driven::Done(FinishReason::Other));
@@ -114,12 +116,12 @@ async fn run_steps(work: &mut AgentWork) -> Result<Driven, RunStop> {
                 }
             }
             // Boxed: a run waits for its model most of the time, and its future should be small then.
-            Step::CallTools(calls) => match Box::pin(call_tools(work, calls)).await? {
+            NextAction::CallTools(calls) => match Box::pin(call_tools(work, calls)).await? {
                 Called::All if work.frame.facts().structured_output.is_some() => work.turn.finish(),
                 Called::All => {}
                 Called::Parked(parked) => {
-                    if let Step::AwaitPerson(questions) = work.turn.next() {
-                        ask(work, questions)?;
+                    if let NextAction::AwaitPerson(questions) = work.turn.next() {
+                        ask(work, questions).await?;
                         // Appended here and not with the pause, which the main agent appends: only this log relays.
                         work.log.append(&mut work.frame).await?;
                     }
@@ -127,8 +129,8 @@ async fn run_steps(work: &mut AgentWork) -> Result<Driven, RunStop> {
                     return Ok(Driven::Parked(parked));
                 }
             },
-            Step::AwaitPerson(questions) => {
-                ask(work, questions)?;
+            NextAction::AwaitPerson(questions) => {
+                ask(work, questions).await?;
                 match wait_for_answer(work).await? {
                     Some(calls) => work.turn.answered(work.frame.steps(), calls),
                     None => {
@@ -137,7 +139,7 @@ async fn run_steps(work: &mut AgentWork) -> Result<Driven, RunStop> {
                     }
                 }
             }
-            Step::Done(reason) => {
+            NextAction::Done(reason) => {
                 if take_steering(&work.context, &mut work.frame)? {
                     work.turn.call_model_once_more(work.frame.steps(), Offer::Tools);
                     continue;
@@ -201,16 +203,6 @@ fn take_steering(run: &AgentContext, frame: &mut Frame) -> Result<bool, FoldErro
     Ok(any)
 }
 
-fn ask(work: &mut AgentWork, questions: Vec<ToolCall>) -> Result<(), FoldError> {
-    let run = &work.context;
-    for call in questions {
-        let approval = run.services.ids.approval();
-        run.tree.agents.asked(approval.clone(), work.inbox.sender());
-        work.frame.ask(approval, call)?;
-    }
-    Ok(())
-}
-
 /// Waits for an answer while other agents of the run are at work. Returns the calls once one of them can run, or `None`
 /// if the whole run waits for a person.
 async fn wait_for_answer(work: &mut AgentWork) -> Result<Option<Vec<PlannedCall>>, RunStop> {
@@ -220,8 +212,8 @@ async fn wait_for_answer(work: &mut AgentWork) -> Result<Option<Vec<PlannedCall>
             take_answer(run, frame, log, *answer, permit).await?;
         }
         inbox.show_relayed(frame, &*run.services.ids)?;
-        let calls = plan::plan(frame, &run.services.tools, &run.tree.grants, Cause::Person);
-        if calls.iter().any(|call| call.plan.is_ready()) {
+        let calls = plan::plan(frame, Judge::of(run), Cause::Person);
+        if calls.is_empty() || calls.iter().any(|call| call.plan.is_ready()) {
             return Ok(Some(calls));
         }
         if run.position.is_main() && !run.tree.agents.had_sub_agents() {

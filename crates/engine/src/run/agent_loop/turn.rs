@@ -2,16 +2,17 @@
 //!
 //! Only the driver holds a [`Turn`]. It reports what happened through the methods and asks [`Turn::next`] for the next step.
 
-use protocol::{FinishReason, ToolCall};
+use protocol::{FinishReason, Question, ToolCall};
+use tools::Executor;
 
 /// What the driver must do next.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum NextAction {
     CallModel(Offer),
     /// Run these together; settle them in this order.
     CallTools(Vec<PlannedCall>),
     /// Ask a person about these, then wait: in memory while other agents of the run work, else the run parks.
-    AwaitPerson(Vec<ToolCall>),
+    AwaitPerson(Vec<AskedCall>),
     Done(FinishReason),
 }
 
@@ -32,7 +33,16 @@ pub(crate) enum Offer {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlannedCall {
     pub(crate) call: ToolCall,
+    /// Who executes it.
+    pub(crate) executor: Executor,
     pub(crate) plan: Plan,
+}
+
+/// A call that a person must be asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AskedCall {
+    pub(crate) call: ToolCall,
+    pub(crate) question: Box<Question>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +50,10 @@ pub(crate) enum Plan {
     Run,
     /// A person said no.
     Deny(Option<String>),
+    /// Nobody can allow it; the text says why.
+    Refuse(String),
     /// A person must be asked first.
-    Ask,
+    Ask(Box<Question>),
     /// A person was asked already, or the front end runs it: wait.
     Wait,
     /// A restart interrupted it: it may or may not have happened.
@@ -117,25 +129,23 @@ impl Turn {
         self.last_step = self.last_step.min(self.steps);
     }
 
-    pub(crate) fn next(&mut self) -> Step {
+    pub(crate) fn next(&mut self) -> NextAction {
         match &mut self.phase {
-            Phase::Once(offer) => Step::CallModel(*offer),
-            Phase::Model if self.steps < self.last_step => Step::CallModel(Offer::Tools),
-            Phase::Model => Step::CallModel(Offer::NoTools),
+            Phase::Once(offer) => NextAction::CallModel(*offer),
+            Phase::Model if self.steps < self.last_step => NextAction::CallModel(Offer::Tools),
+            Phase::Model => NextAction::CallModel(Offer::NoTools),
             Phase::Calls(calls) => {
                 let (ready, waiting): (Vec<_>, Vec<_>) =
                     std::mem::take(calls).into_iter().partition(|call| call.plan.is_ready());
                 self.phase = Phase::Waiting(waiting);
-                if ready.is_empty() { self.next() } else { Step::CallTools(ready) }
+                if ready.is_empty() { self.next() } else { NextAction::CallTools(ready) }
             }
             Phase::Waiting(waiting) if waiting.is_empty() => {
                 self.phase = Phase::Model;
                 self.next()
             }
-            Phase::Waiting(waiting) => Step::AwaitPerson(
-                waiting.iter().filter(|call| call.plan == Plan::Ask).map(|call| call.call.clone()).collect(),
-            ),
-            Phase::Done(reason) => Step::Done(*reason),
+            Phase::Waiting(waiting) => NextAction::AwaitPerson(waiting.iter().filter_map(asked).collect()),
+            Phase::Done(reason) => NextAction::Done(*reason),
         }
     }
 
@@ -151,12 +161,19 @@ impl Turn {
     }
 }
 
+fn asked(planned: &PlannedCall) -> Option<AskedCall> {
+    match &planned.plan {
+        Plan::Ask(question) => Some(AskedCall { call: planned.call.clone(), question: question.clone() }),
+        _ => None,
+    }
+}
+
 impl Plan {
     /// Whether the call can be settled without waiting for anybody.
     pub(crate) fn is_ready(&self) -> bool {
         match self {
-            Self::Run | Self::Deny(_) | Self::Unknown => true,
-            Self::Ask | Self::Wait => false,
+            Self::Run | Self::Deny(_) | Self::Refuse(_) | Self::Unknown => true,
+            Self::Ask(_) | Self::Wait => false,
         }
     }
 }
@@ -170,7 +187,12 @@ mod tests {
 
     fn planned(id: &str, plan: Plan) -> PlannedCall {
         let call = ToolCall { id: ToolCallId::new(id), name: "t".to_owned(), input: json!({}) };
-        PlannedCall { call, plan }
+        PlannedCall { call, executor: Executor::Server, plan }
+    }
+
+    fn ask() -> Plan {
+        let why = "It changes a file.".to_owned();
+        Plan::Ask(Box::new(Question { why, always: None, sensitive: false, files: Vec::new() }))
     }
 
     fn answer(calls: Vec<PlannedCall>) -> ModelAnswer {
@@ -180,94 +202,94 @@ mod tests {
     #[test]
     fn text_alone_ends_the_turn_with_the_models_reason() {
         let mut turn = Turn::new(5);
-        assert_eq!(turn.next(), Step::CallModel(Offer::Tools));
+        assert_eq!(turn.next(), NextAction::CallModel(Offer::Tools));
         turn.model_answered(ModelAnswer { calls: vec![], rejected: 0, finish: FinishReason::Length });
-        assert_eq!(turn.next(), Step::Done(FinishReason::Length));
+        assert_eq!(turn.next(), NextAction::Done(FinishReason::Length));
     }
 
     #[test]
     fn calls_that_need_nobody_run_before_the_turn_parks() {
         let mut turn = Turn::new(5);
         turn.model_answered(answer(vec![
-            planned("a", Plan::Ask),
+            planned("a", ask()),
             planned("b", Plan::Run),
             planned("c", Plan::Wait),
         ]));
-        assert_eq!(turn.next(), Step::CallTools(vec![planned("b", Plan::Run)]));
-        assert_eq!(turn.next(), Step::AwaitPerson(vec![planned("a", Plan::Ask).call]));
+        assert_eq!(turn.next(), NextAction::CallTools(vec![planned("b", Plan::Run)]));
+        assert_eq!(turn.next(), NextAction::AwaitPerson(vec![asked(&planned("a", ask())).unwrap()]));
     }
 
     #[test]
     fn an_answered_turn_settles_its_calls_and_asks_the_model_again() {
         let calls = vec![planned("a", Plan::Run), planned("b", Plan::Deny(None))];
         let mut turn = Turn::resume(5, 1, calls.clone());
-        assert_eq!(turn.next(), Step::CallTools(calls));
-        assert_eq!(turn.next(), Step::CallModel(Offer::Tools));
+        assert_eq!(turn.next(), NextAction::CallTools(calls));
+        assert_eq!(turn.next(), NextAction::CallModel(Offer::Tools));
     }
 
     #[test]
     fn a_turn_with_open_questions_parks_again() {
         let mut turn = Turn::resume(5, 1, vec![planned("a", Plan::Wait)]);
-        assert_eq!(turn.next(), Step::AwaitPerson(vec![]));
+        assert_eq!(turn.next(), NextAction::AwaitPerson(vec![]));
     }
 
     #[test]
     fn a_rejected_call_goes_back_to_the_model() {
         let mut turn = Turn::new(5);
         turn.model_answered(ModelAnswer { calls: vec![], rejected: 1, finish: FinishReason::ToolCalls });
-        assert_eq!(turn.next(), Step::CallModel(Offer::Tools));
+        assert_eq!(turn.next(), NextAction::CallModel(Offer::Tools));
     }
 
     #[test]
     fn at_the_step_limit_the_model_speaks_once_more_without_tools() {
         let mut turn = Turn::new(1);
         turn.model_answered(answer(vec![planned("a", Plan::Run)]));
-        assert_eq!(turn.next(), Step::CallTools(vec![planned("a", Plan::Run)]));
-        assert_eq!(turn.next(), Step::CallModel(Offer::NoTools));
+        assert_eq!(turn.next(), NextAction::CallTools(vec![planned("a", Plan::Run)]));
+        assert_eq!(turn.next(), NextAction::CallModel(Offer::NoTools));
         turn.model_answered(ModelAnswer { calls: vec![], rejected: 1, finish: FinishReason::ToolCalls });
-        assert_eq!(turn.next(), Step::Done(FinishReason::ToolCalls));
+        assert_eq!(turn.next(), NextAction::Done(FinishReason::ToolCalls));
     }
 
     #[test]
     fn another_limit_makes_the_next_call_the_last_until_the_agent_is_asked_once_more() {
         let mut turn = Turn::new(9);
         turn.limit_reached();
-        assert_eq!(turn.next(), Step::CallModel(Offer::NoTools));
+        assert_eq!(turn.next(), NextAction::CallModel(Offer::NoTools));
         turn.model_answered(answer(vec![]));
-        assert_eq!(turn.next(), Step::Done(FinishReason::Stop));
+        assert_eq!(turn.next(), NextAction::Done(FinishReason::Stop));
         turn.call_model_once_more(1, Offer::Tools);
-        assert_eq!(turn.next(), Step::CallModel(Offer::Tools));
+        assert_eq!(turn.next(), NextAction::CallModel(Offer::Tools));
         turn.model_answered(answer(vec![planned("a", Plan::Run)]));
-        assert_eq!(turn.next(), Step::CallTools(vec![planned("a", Plan::Run)]));
-        assert_eq!(turn.next(), Step::CallModel(Offer::Tools), "the agent's own limit holds again");
+        assert_eq!(turn.next(), NextAction::CallTools(vec![planned("a", Plan::Run)]));
+        assert_eq!(turn.next(), NextAction::CallModel(Offer::Tools), "the agent's own limit holds again");
     }
 
     #[test]
     fn a_structured_answer_ends_the_turn() {
         let mut turn = Turn::new(9);
         turn.model_answered(answer(vec![planned("a", Plan::Run)]));
-        assert_eq!(turn.next(), Step::CallTools(vec![planned("a", Plan::Run)]));
+        assert_eq!(turn.next(), NextAction::CallTools(vec![planned("a", Plan::Run)]));
         turn.finish();
-        assert_eq!(turn.next(), Step::Done(FinishReason::Stop));
+        assert_eq!(turn.next(), NextAction::Done(FinishReason::Stop));
     }
 
     #[test]
     fn an_answer_continues_with_the_calls_that_are_left() {
         let mut turn = Turn::new(2);
-        turn.model_answered(answer(vec![planned("a", Plan::Ask)]));
-        assert_eq!(turn.next(), Step::AwaitPerson(vec![planned("a", Plan::Ask).call]));
+        turn.model_answered(answer(vec![planned("a", ask())]));
+        assert_eq!(turn.next(), NextAction::AwaitPerson(vec![asked(&planned("a", ask())).unwrap()]));
         turn.answered(1, vec![planned("a", Plan::Run)]);
-        assert_eq!(turn.next(), Step::CallTools(vec![planned("a", Plan::Run)]));
-        assert_eq!(turn.next(), Step::CallModel(Offer::Tools));
+        assert_eq!(turn.next(), NextAction::CallTools(vec![planned("a", Plan::Run)]));
+        assert_eq!(turn.next(), NextAction::CallModel(Offer::Tools));
     }
 
     #[test]
     fn a_resumed_turn_with_background_agents_waits_for_them_before_it_calls_the_model() {
         let mut fresh = Turn::new(5);
         fresh.wait_for_background();
-        assert_eq!(fresh.next(), Step::CallModel(Offer::Tools), "a turn that has not begun begins");
+        assert_eq!(fresh.next(), NextAction::CallModel(Offer::Tools), "a turn that has not begun begins");
         let mut resumed = Turn::resume(5, 2, Vec::new());
         resumed.wait_for_background();
-        assert_eq!(resumed.next(), Step::Done(FinishReason::Stop));
+        assert_eq!(resumed.next(), NextAction::Done(FinishReason::Stop));
     }
 }

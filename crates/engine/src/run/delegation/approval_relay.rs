@@ -37,7 +37,7 @@ impl ApprovalSelector {
         let mut selected = Vec::new();
         for event in events {
             match event {
-                SessionEvent::ApprovalAsked { message, approval, call, raised: false } => {
+                SessionEvent::ApprovalAsked { message, approval, call, raised: false, .. } => {
                     self.asked.insert(call.id.clone(), approval.clone());
                     selected.push(RelayedApproval::Asked {
                         approval: approval.clone(),

@@ -11,7 +11,7 @@ use protocol::{
     SessionId, ToolCall, ToolCallId, ToolOutcome, ToolState,
 };
 use tokio::sync::watch;
-use tools::delegation::SPAWN_AGENT;
+use tools::{Tool as _, delegation::SPAWN_AGENT, read_file::ReadFile};
 
 use super::{
     approval_relay::ApprovalRelay,
@@ -33,7 +33,10 @@ use crate::{
         agent_loop::{driver::RunStop, turn::Turn},
         context::{AgentContext, AgentSetup},
         frame::Frame,
-        tool_calls::plan::{self, Cause},
+        tool_calls::{
+            plan::{self, Cause},
+            verdict::Judge,
+        },
     },
     session_name::SessionName,
 };
@@ -234,7 +237,7 @@ async fn begin(
         log.append(&mut frame).await?;
         Turn::new(context.agent.definition.max_steps)
     } else {
-        let calls = plan::plan(&frame, &context.services.tools, &context.tree.grants, cause);
+        let calls = plan::plan(&frame, Judge::of(&context), cause);
         Turn::resume(context.agent.definition.max_steps, frame.steps(), calls)
     };
     let (result, results) = watch::channel(None);
@@ -260,7 +263,7 @@ async fn set_up(
     agent.prompt = agent.prompt_for(task).clone();
     let scope = ToolScope::of(&caller.run.workspace, &caller.run.options);
     let services = &caller.services;
-    let tools = ToolSet::of(&agent, scope, &services.agents.registry, &services.tools)
+    let tools = ToolSet::of(&agent, scope, &services.agents.registry, &services.tools.registry)
         .with_structured_answer(request.output_schema.clone());
     let name = Some(caller.agent.definition.name.as_str());
     let threads = &services.agents.template_threads;
@@ -269,13 +272,15 @@ async fn set_up(
         model: Arc::clone(&caller.agent.model),
         tools: Arc::new(tools),
         system_prompt: Arc::default(),
+        project_notes: Arc::clone(&caller.agent.project_notes),
         definition: Arc::new(agent),
     };
     match model_of(caller, request) {
         Ok(model) => setup.model = model,
         Err(refusal) => return Err((refusal, setup)),
     }
-    match prompt::system(&setup.definition, &setup.tools, workspace, options, name, "", threads).await {
+    let notes = if setup.tools.has(ReadFile::NAME) { &*setup.project_notes } else { "" };
+    match prompt::system(&setup.definition, &setup.tools, workspace, options, name, notes, threads).await {
         Ok(system) => {
             setup.system_prompt = services.caches.texts.share(system);
             Ok(setup)

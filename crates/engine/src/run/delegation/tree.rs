@@ -1,4 +1,4 @@
-//! What the agents of one run share: slots, activity, mailboxes, grants, and sub-agents that are resumed, queued or ended.
+//! What the agents of one run share: slots, activity, mailboxes, rules, and sub-agents that are resumed, queued or ended.
 //!
 //! At most a few sub-agents work at once. One that waits, for its own sub-agents or for a person, holds no slot, so that
 //! one slot is enough for any depth.
@@ -16,7 +16,7 @@ use crate::{
         directory::AgentDirectory,
     },
     run::{frame::Frame, tool_calls::plan::Cause},
-    session::grants::Grants,
+    session::rules::SessionRules,
     settings::SubAgentLimits,
 };
 
@@ -27,7 +27,7 @@ pub(crate) struct AgentTree {
     pub(crate) agents: Arc<AgentDirectory>,
     pub(crate) activity: Arc<Activity>,
     pub(crate) hub: Hub,
-    pub(crate) grants: Arc<Grants>,
+    pub(crate) rules: Arc<SessionRules>,
     /// Where sub-agents send approvals that the main agent's message must show.
     pub(crate) relayed: mpsc::Sender<Box<RelayedApproval>>,
     limits: SubAgentLimits,
@@ -74,7 +74,7 @@ impl AgentTree {
     pub(crate) fn new(
         main: MessageId,
         limits: SubAgentLimits,
-        grants: Arc<Grants>,
+        rules: Arc<SessionRules>,
         hub: Hub,
         relayed: mpsc::Sender<Box<RelayedApproval>>,
     ) -> Arc<Self> {
@@ -83,7 +83,7 @@ impl AgentTree {
             agents: Arc::new(AgentDirectory::new(main, Arc::clone(&activity))),
             activity,
             hub,
-            grants,
+            rules,
             relayed,
             limits,
             slots: Arc::new(Semaphore::new(limits.running)),

@@ -1,11 +1,14 @@
 //! Tests of what the agents of one run share: slots, activity, results of background agents.
 
 use super::*;
+use crate::{services::for_tests::TemporaryStore, session::rules::SessionRules};
 
 fn tree(running: usize, queued: usize) -> Arc<AgentTree> {
     let (relayed, _) = mpsc::channel(1);
     let limits = SubAgentLimits { running, queued };
-    AgentTree::new(MessageId::new("main"), limits, Arc::default(), Hub::default(), relayed)
+    let store = TemporaryStore::new();
+    let rules = SessionRules::empty(&store.services().tools.rules);
+    AgentTree::new(MessageId::new("main"), limits, Arc::new(rules), Hub::default(), relayed)
 }
 
 fn done() -> ToolOutcome {

@@ -4,7 +4,7 @@ use protocol::{ApprovalId, FoldError, SessionEvent, ToolCallId, ToolPart, json::
 use serde_json::Value;
 
 use super::Frame;
-use crate::mailbox::answer::Decision;
+use crate::mailbox::answer::{Decision, GivenGrant};
 
 impl Frame {
     /// Writes a person's answer with everything in it. A copy of a sub-agent's question shows the answer too; the grant is
@@ -14,11 +14,12 @@ impl Frame {
         if let Some(input) = input {
             self.edit_input(&approval, input)?;
         }
-        if let Some(grant) = grant
+        if let Some(GivenGrant { rule, calls, scope }) = grant
             && !self.raised.contains_key(&approval)
         {
-            let message = self.id();
-            self.put(SessionEvent::GrantGiven { message, approval: approval.clone(), grant })?;
+            let (message, approval) = (self.id(), approval.clone());
+            let rule = Some(rule);
+            self.put(SessionEvent::GrantGiven { message, approval, grant: calls, rule, scope })?;
         }
         self.answer(approval, approved, reason, false)
     }

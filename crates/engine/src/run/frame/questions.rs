@@ -3,15 +3,21 @@
 use std::collections::BTreeMap;
 
 use protocol::{
-    ApprovalId, FoldError, IdSource, MessageFacts, MessageId, RaisedCall, SessionEvent, ToolCall, ToolCallId,
+    ApprovalId, FoldError, IdSource, MessageFacts, MessageId, Question, RaisedCall, SessionEvent, ToolCall,
+    ToolCallId,
 };
 
 use super::Frame;
 
 impl Frame {
-    pub(crate) fn ask(&mut self, approval: ApprovalId, call: ToolCall) -> Result<(), FoldError> {
-        let message = self.id();
-        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: false })
+    pub(crate) fn ask(
+        &mut self,
+        approval: ApprovalId,
+        call: ToolCall,
+        question: Box<Question>,
+    ) -> Result<(), FoldError> {
+        let (message, question) = (self.id(), Some(question));
+        self.put(SessionEvent::ApprovalAsked { message, approval, call, question, raised: false })
     }
 
     /// Writes a copy of a sub-agent's question in a step of its own. The call gets another id if its own is used here
@@ -35,7 +41,8 @@ impl Frame {
         self.note(MessageFacts { raised_calls, ..MessageFacts::default() })?;
         self.request(call.clone(), None)?;
         let message = self.id();
-        self.put(SessionEvent::ApprovalAsked { message, approval, call, raised: true })?;
+        // The question is stored with the original.
+        self.put(SessionEvent::ApprovalAsked { message, approval, call, question: None, raised: true })?;
         self.finish_step()
     }
 

@@ -2,16 +2,13 @@
 
 use protocol::{ProviderMetadata, ToolCall, ToolCallId, ToolSpec, json::disarm};
 use serde_json::Value;
-use tools::{Approval, Executor};
+use tools::Executor;
 
-use crate::{
-    agents::loop_tools::{EQUIP, FINISH},
-    run::{
-        agent_loop::turn::{Plan, PlannedCall},
-        context::AgentContext,
-        delegation::request,
-        tool_calls::{approval::is_covered, loop_tools},
-    },
+use crate::run::{
+    agent_loop::turn::{Plan, PlannedCall},
+    context::AgentContext,
+    delegation::request,
+    tool_calls::verdict::Judge,
 };
 
 /// A call as the model wrote it.
@@ -50,38 +47,32 @@ pub(crate) fn meant<'a>(offered: &'a [ToolSpec], written: &str) -> Option<&'a st
 pub(crate) fn accept(run: &AgentContext, call: &WrittenCall) -> Result<PlannedCall, Refusal> {
     let refuse = |input: Value, error: String, can_be_corrected| Refusal { input, error, can_be_corrected };
     let raw = || Value::String(call.raw.clone());
-    let planned = |input, plan| PlannedCall {
-        call: ToolCall { id: call.id.clone(), name: call.tool.clone(), input },
-        plan,
-    };
-    if matches!(call.tool.as_str(), FINISH | EQUIP) {
-        let mut input = tools::parse_arguments(&call.raw).map_err(|error| refuse(raw(), error, false))?;
-        disarm(&mut input);
-        match loop_tools::check(run, &call.tool, &input) {
-            Some(Ok(())) => return Ok(planned(input, Plan::Run)),
-            Some(Err(error)) => return Err(refuse(input, error, false)),
-            None => {}
-        }
-    }
-    let Some(tool) = run.services.tools.get(&call.tool).filter(|_| run.agent.tools.has(&call.tool)) else {
+    let Some(tool) = run.agent.tools.get(&call.tool) else {
         let names = run.agent.tools.names().join(", ");
         let error = format!("There is no tool named \"{}\". The tools are: {names}.", call.tool);
         return Err(refuse(raw(), error, false));
     };
-    let mut input = tools::read_arguments(&*tool, &call.raw).map_err(|error| refuse(raw(), error, true))?;
+    let executor = tool.executor();
+    // A structured answer is checked, not asked for again: the model is told what does not fit, as a result.
+    let can_be_corrected = executor != Executor::Loop;
+    let mut input =
+        tools::read_arguments(&*tool, &call.raw).map_err(|error| refuse(raw(), error, can_be_corrected))?;
     // What runs is what is stored.
     disarm(&mut input);
-    let plan = match tool.clone().prepare(&input) {
-        Err(error) if tool.executor() == Executor::Engine => {
-            return Err(refuse(input, request::Refusal::invalid(error.to_string()).to_string(), true));
+    let plan = match tool.prepare(&input) {
+        Err(error) => {
+            let error = match executor {
+                Executor::Delegation => request::Refusal::invalid(error.to_string()).to_string(),
+                Executor::Server | Executor::Client | Executor::Loop => error.to_string(),
+            };
+            return Err(refuse(input, error, can_be_corrected));
         }
-        Err(error) => return Err(refuse(input, error.to_string(), true)),
-        Ok(_) if tool.executor() == Executor::Client => Plan::Wait,
-        Ok(prepared) => match prepared.approval {
-            Approval::NotNeeded => Plan::Run,
-            asks if is_covered(&run.tree.grants, &call.tool, &asks) => Plan::Run,
-            Approval::Ask { .. } => Plan::Ask,
-        },
+        Ok(_) if executor == Executor::Client => Plan::Wait,
+        Ok(prepared) => Judge::of(run).plan(&call.tool, &*prepared),
     };
-    Ok(planned(input, plan))
+    if let Plan::Refuse(why) = plan {
+        return Err(refuse(input, why, false));
+    }
+    let call = ToolCall { id: call.id.clone(), name: call.tool.clone(), input };
+    Ok(PlannedCall { call, executor, plan })
 }

@@ -90,7 +90,7 @@ fn question(
 }
 
 fn correction(run: &AgentContext, call: &WrittenCall, refusal: &Refusal) -> String {
-    let schema = run.services.tools.get(&call.tool).map(|tool| tool.spec().input_schema.to_string());
+    let schema = run.agent.tools.get(&call.tool).map(|tool| tool.spec().input_schema.to_string());
     let written = match call.raw.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &call.raw[..end]),
         None => call.raw.clone(),

@@ -45,7 +45,7 @@ pub(crate) async fn call_model(
             return Err(stop);
         }
     };
-    let mut verdicts: Vec<Verdict> = calls.iter().map(|call| verdict(run, offer, call)).collect();
+    let mut verdicts: Vec<Verdict> = calls.iter().map(|call| verdict(run, frame, offer, call)).collect();
     let can_be_corrected = |verdict: &Verdict| matches!(verdict, Err(refusal) if refusal.can_be_corrected);
     let mut usage = Some(usage);
     if verdicts.iter().any(can_be_corrected) {
@@ -188,7 +188,14 @@ async fn stream(
 }
 
 /// Whether a call can be made. At a limit only the one that gives a structured answer can.
-fn verdict(run: &AgentContext, offer: Offer, call: &WrittenCall) -> Verdict {
+fn verdict(run: &AgentContext, frame: &Frame, offer: Offer, call: &WrittenCall) -> Verdict {
+    if let Some(group) = loop_tools::inactive_group(run, frame, &call.tool) {
+        return Err(Refusal {
+            input: Value::String(call.raw.clone()),
+            error: hints::inactive(&call.tool, group),
+            can_be_corrected: false,
+        });
+    }
     match offer {
         Offer::NoTools | Offer::Summarise if call.tool != FINISH => Err(Refusal {
             input: Value::String(call.raw.clone()),

@@ -27,6 +27,14 @@ pub(super) fn of(offer: Offer) -> Option<ModelMessage> {
 /// The result of a call that the model makes after the limit.
 pub(super) const NO_MORE_CALLS: &str = "The limit of steps for this turn is reached; this call was not made.";
 
+/// The result of a call to a tool that the agent has put away.
+pub(super) fn inactive(tool: &str, group: &str) -> String {
+    format!(
+        "The tool \"{tool}\" belongs to the inactive group \"{group}\"; this call was not made. Activate the group with \
+         reset_equipped_tools first."
+    )
+}
+
 /// The text of a model that wrote nothing at the limit.
 pub(super) fn limit_reached(steps: u32) -> String {
     format!(

@@ -10,9 +10,10 @@ use tokio::{
     sync::mpsc,
     task::{JoinError, JoinSet},
 };
-use tools::{Executor, Outcome, ToolCtx};
+use tools::{Executor, Limits, Outcome, PreparedCall, ToolCtx};
 
 use super::{
+    call_files::call_files,
     loop_tools,
     notes::notes,
     progress::{CallOutput, SIGNALS, Signal, Snapshots},
@@ -151,20 +152,17 @@ impl StepCalls {
         let mut outcomes = Vec::with_capacity(calls.len());
         for (place, planned) in calls.iter().enumerate() {
             outcomes.push(match &planned.plan {
-                Plan::Run => match loop_tools::call(&work.context, &mut work.frame, &planned.call)? {
-                    Some(outcome) => Some(outcome),
-                    // It was accepted, perhaps before a question or a restart, and has been revoked since.
-                    None if !work.context.agent.tools.has(&planned.call.name) => {
-                        Some(revoked(&planned.call.name))
-                    }
-                    None => {
-                        pending.push(place);
-                        None
-                    }
-                },
+                Plan::Run if planned.executor == Executor::Loop => {
+                    Some(loop_tools::call(&work.context, &mut work.frame, &planned.call)?)
+                }
+                Plan::Run => {
+                    pending.push(place);
+                    None
+                }
+                Plan::Refuse(why) => Some(ToolOutcome::Failed { message: why.clone() }),
                 Plan::Deny(reason) => Some(ToolOutcome::Denied { reason: reason.clone() }),
                 // The turn never hands out calls to ask about or to wait for.
-                Plan::Unknown | Plan::Ask | Plan::Wait => {
+                Plan::Unknown | Plan::Ask(_) | Plan::Wait => {
                     Some(ToolOutcome::Failed { message: UNKNOWN.to_owned() })
                 }
             });
@@ -184,19 +182,33 @@ impl StepCalls {
     fn start_ready(&mut self, work: &AgentWork, signals: &mpsc::Sender<Signal>) {
         let run = &work.context;
         for place in std::mem::take(&mut self.pending) {
-            let call = self.calls[place].call.clone();
-            let tool = run.services.tools.get(&call.name);
-            if tool.as_ref().is_some_and(|tool| tool.executor() == Executor::Engine) {
+            let PlannedCall { call, executor, .. } = self.calls[place].clone();
+            if executor == Executor::Delegation {
                 // The sub-agent counts as active from here on.
                 let delegating = delegate(run.clone(), call, work.log.share(), run.tree.activity.begin());
                 self.delegated.spawn(async move { DelegatedCall { place, delegated: delegating.await } });
-            } else if tool.is_some_and(|tool| tool.one_at_a_time()) && self.is_running_before(place) {
-                self.pending.push(place);
-            } else {
-                let notes = notes(run, &work.frame, &work.log);
-                let task = run_one(run.clone(), call, signals.clone(), notes);
-                self.running.spawn(async move { RunningCall { place, outcome: task.await } });
+                continue;
             }
+            let Some(tool) = run.agent.tools.get(&call.name) else {
+                let message = format!("There is no tool named \"{}\" any more.", call.name);
+                self.outcomes[place] = Some(ToolOutcome::Failed { message });
+                continue;
+            };
+            if tool.one_at_a_time() && self.is_running_before(place) {
+                self.pending.push(place);
+                continue;
+            }
+            let prepared = match tool.prepare(&call.input) {
+                Ok(prepared) => prepared,
+                Err(error) => {
+                    self.outcomes[place] = Some(ToolOutcome::Failed { message: error.to_string() });
+                    continue;
+                }
+            };
+            let limits = run.services.settings.tool_limits;
+            let ctx = tool_ctx(work, call, signals.clone());
+            self.running
+                .spawn(async move { RunningCall { place, outcome: run_one(prepared, ctx, limits).await } });
         }
     }
 
@@ -351,6 +363,7 @@ impl StepCalls {
         if tokio::time::timeout(GRACE, all).await.is_err() {
             self.running.abort_all();
         }
+        work.context.run.files.settled().await;
         let AgentWork { context: run, frame, inbox, .. } = work;
         loop {
             tokio::select! {
@@ -380,13 +393,6 @@ impl StepCalls {
     }
 }
 
-fn revoked(tool: &str) -> ToolOutcome {
-    let message = format!(
-        "The tool \"{tool}\" was revoked from this agent after the call was made. The call was not run; go on without it."
-    );
-    ToolOutcome::Failed { message }
-}
-
 /// Writes an answer, once. The call that it allows runs when the calls of the present step have ended.
 pub(crate) async fn take_answer(
     run: &AgentContext,
@@ -400,7 +406,7 @@ pub(crate) async fn take_answer(
     let asked = |state: &ToolState| matches!(state, ToolState::ApprovalRequested { approval: id, .. } if *id == approval);
     if !frame.own_open_calls().iter().any(|(_, _, state)| asked(state)) {
         let is_repeat = frame.has_decided(&approval, &decision)
-            && decision.grant.as_ref().is_none_or(|grant| run.tree.grants.has(grant));
+            && decision.grant.as_ref().is_none_or(|grant| run.tree.rules.allows(&grant.calls));
         drop(reply.send(if is_repeat { Ok(()) } else { Err(EngineError::ApprovalSettled) }));
         return Ok(());
     }
@@ -408,29 +414,17 @@ pub(crate) async fn take_answer(
     frame.decide(approval, decision)?;
     log.append(frame).await?;
     if let Some(grant) = grant {
-        run.tree.grants.add(grant);
+        run.tree.rules.give(grant).await?;
     }
     drop(reply.send(Ok(())));
     Ok(())
 }
 
-async fn run_one(
-    run: AgentContext,
-    call: ToolCall,
-    signals: mpsc::Sender<Signal>,
-    notes: Arc<dyn tools::Notes>,
-) -> ToolOutcome {
+/// The handles of one call.
+fn tool_ctx(work: &AgentWork, call: ToolCall, signals: mpsc::Sender<Signal>) -> ToolCtx {
     protocol::crash_point!("tool", call.input.to_string());
-    let failed = |message: String| ToolOutcome::Failed { message };
-    let Some(tool) = run.services.tools.get(&call.name) else {
-        return failed(format!("There is no tool named \"{}\" any more.", call.name));
-    };
-    let prepared = match tool.prepare(&call.input) {
-        Ok(prepared) => prepared,
-        Err(error) => return failed(error.to_string()),
-    };
-    let ctx = ToolCtx {
-        call: call.id.clone(),
+    let run = &work.context;
+    ToolCtx {
         tool: call.name.clone(),
         cancel: run.cancel.child_token(),
         clock: Arc::clone(&run.services.clock),
@@ -442,15 +436,22 @@ async fn run_one(
             call: call.id.clone(),
             signals: signals.clone(),
         }),
+        files: call_files(run, &work.log, &call),
+        notes: notes(run, &work.frame, &work.log),
         emit: Arc::new(CallOutput { call: call.id.clone(), signals }),
-        notes,
-    };
-    match tools::execute(prepared, ctx, run.services.settings.tool_limits).await {
+        call: call.id,
+    }
+}
+
+async fn run_one(prepared: Box<dyn PreparedCall>, ctx: ToolCtx, limits: Limits) -> ToolOutcome {
+    let failed = |message: String| ToolOutcome::Failed { message };
+    let tool = ctx.tool.clone();
+    match tools::execute(prepared, ctx, limits).await {
         Outcome::Done(output) => ToolOutcome::Done { output },
         Outcome::Failed(message) => failed(message),
         Outcome::Cancelled => failed("stopped before this call had a result".to_owned()),
         Outcome::Defect(error) => {
-            tracing::error!(tool = call.name, %error, "a tool failed inside");
+            tracing::error!(tool, %error, "a tool failed inside");
             failed("The tool failed inside; this is a defect of the tool, not of your call.".to_owned())
         }
     }

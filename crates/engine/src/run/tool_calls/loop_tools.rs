@@ -6,7 +6,6 @@ use std::sync::Arc;
 use protocol::{MessageFacts, ToolCall, ToolOutcome, ToolSpec};
 use serde_json::{Value, json};
 
-use super::schema;
 use crate::{
     agents::{
         ToolGroup,
@@ -15,51 +14,19 @@ use crate::{
     run::{context::AgentContext, frame::Frame},
 };
 
-/// Checks a call of one of these tools; `None` if it is another tool. Changes nothing.
-pub(crate) fn check(run: &AgentContext, tool: &str, input: &Value) -> Option<Result<(), String>> {
-    match tool {
-        FINISH => {
-            let schema = run.agent.tools.finish.as_ref()?;
-            let problems = schema::problems(&Value::Object(schema.clone()), input);
-            Some(if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) })
-        }
-        EQUIP if !run.agent.tools.groups.is_empty() => Some(check_groups(&run.agent.tools.groups, input)),
-        _ => None,
-    }
-}
-
-fn check_groups(groups: &[ToolGroup], input: &Value) -> Result<(), String> {
-    let Value::Object(wanted) = input else {
-        return Err("the input must be an object of booleans".to_owned());
-    };
-    for (name, value) in wanted {
-        if !groups.iter().any(|group| group.name == *name) {
-            let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
-            return Err(format!(
-                "there is no tool group named `{name}`; the groups are {}",
-                names.join(", ")
-            ));
-        }
-        if !value.is_boolean() {
-            return Err(format!("`{name}` must be true or false"));
-        }
-    }
-    Ok(())
-}
-
-/// Executes an accepted call; `None` if it is another tool.
+/// Executes a call that was accepted.
 pub(crate) fn call(
     run: &AgentContext,
     frame: &mut Frame,
     call: &ToolCall,
-) -> Result<Option<ToolOutcome>, protocol::FoldError> {
+) -> Result<ToolOutcome, protocol::FoldError> {
     let output = match call.name.as_str() {
-        FINISH if run.agent.tools.finish.is_some() => {
+        FINISH => {
             let structured_output = Some(call.input.clone());
             frame.note(MessageFacts { structured_output, ..MessageFacts::default() })?;
             json!({ "ok": true })
         }
-        EQUIP if !run.agent.tools.groups.is_empty() => {
+        EQUIP => {
             let active: Vec<String> = active(&call.input);
             let tools: Vec<&String> = run
                 .agent
@@ -71,14 +38,24 @@ pub(crate) fn call(
                 .collect();
             json!({ "ok": true, "active": active, "tools": tools })
         }
-        _ => return Ok(None),
+        other => {
+            return Ok(ToolOutcome::Failed { message: format!("The loop has no tool named \"{other}\".") });
+        }
     };
-    Ok(Some(ToolOutcome::Done { output }))
+    Ok(ToolOutcome::Done { output })
 }
 
 fn active(input: &Value) -> Vec<String> {
     let wanted = input.as_object().into_iter().flatten();
     wanted.filter(|(_, on)| **on == Value::Bool(true)).map(|(name, _)| name.clone()).collect()
+}
+
+/// The group of a tool that the agent has put away; `None` for a tool that is offered, or that it does not have.
+pub(crate) fn inactive_group<'r>(run: &'r AgentContext, frame: &Frame, tool: &str) -> Option<&'r str> {
+    let tools = &run.agent.tools;
+    let group = tools.groups.iter().find(|group| group.tools.iter().any(|own| own == tool))?;
+    let is_put_away = tools.has(tool) && !equipped(run, frame).iter().any(|spec| spec.name == tool);
+    is_put_away.then_some(group.name.as_str())
 }
 
 /// The tools that a model call offers: what the newest `reset_equipped_tools` says, else what the groups begin with.

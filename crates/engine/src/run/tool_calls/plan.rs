@@ -1,15 +1,14 @@
 //! Plans what to do with the calls of an agent that have no result: after an answer, and when a run is resumed.
 
-use protocol::{ToolCall, ToolState};
-use tools::{Effect, Executor, Registry};
+use std::sync::Arc;
 
-use super::approval::must_ask;
-use crate::{
-    run::{
-        agent_loop::turn::{Plan, PlannedCall},
-        frame::Frame,
-    },
-    session::grants::Grants,
+use protocol::{ToolCall, ToolState};
+use tools::{AnyTool, Effect, Executor};
+
+use super::verdict::Judge;
+use crate::run::{
+    agent_loop::turn::{Plan, PlannedCall},
+    frame::Frame,
 };
 
 /// What interrupted the calls.
@@ -22,15 +21,17 @@ pub(crate) enum Cause {
 }
 
 /// Plans what to do with each call that has no result.
-pub(crate) fn plan(frame: &Frame, tools: &Registry, grants: &Grants, cause: Cause) -> Vec<PlannedCall> {
+pub(crate) fn plan(frame: &Frame, judge: Judge<'_>, cause: Cause) -> Vec<PlannedCall> {
     frame
         .own_open_calls()
         .into_iter()
         .filter_map(|(id, name, state)| {
             let input = frame.edited(&id).or(state.input()).cloned().unwrap_or_default();
             let call = ToolCall { id, name, input };
-            let plan = plan_one(&call, &state, tools, grants, cause)?;
-            Some(PlannedCall { call, plan })
+            let tool = judge.tools.get(&call.name);
+            let executor = tool.as_ref().map_or(Executor::Server, |tool| tool.executor());
+            let plan = plan_one(&call, &state, tool, judge, cause)?;
+            Some(PlannedCall { call, executor, plan })
         })
         .collect()
 }
@@ -38,27 +39,60 @@ pub(crate) fn plan(frame: &Frame, tools: &Registry, grants: &Grants, cause: Caus
 fn plan_one(
     call: &ToolCall,
     state: &ToolState,
-    tools: &Registry,
-    grants: &Grants,
+    tool: Option<Arc<dyn AnyTool>>,
+    judge: Judge<'_>,
     cause: Cause,
 ) -> Option<Plan> {
-    let tool = tools.get(&call.name);
-    let again = match (&tool, cause) {
-        (Some(tool), Cause::Crash) if tool.effect() == Effect::SideEffect => Plan::Unknown,
-        (Some(_), _) => Plan::Run,
-        (None, _) => Plan::Unknown,
-    };
-    Some(match state {
-        ToolState::ApprovalRequested { .. } => Plan::Wait,
-        ToolState::ApprovalResponded { approval, .. } if approval.approved == Some(true) => again,
-        ToolState::ApprovalResponded { approval, .. } => Plan::Deny(approval.reason.clone()),
-        ToolState::InputAvailable { .. } | ToolState::OutputAvailable { .. } => match tool {
-            Some(tool) if tool.executor() == Executor::Client => Plan::Wait,
-            Some(_) if must_ask(tools, grants, call) => Plan::Ask,
-            _ => again,
-        },
-        ToolState::InputStreaming { .. } | ToolState::OutputError { .. } | ToolState::OutputDenied { .. } => {
-            return None;
+    match state {
+        ToolState::ApprovalRequested { .. } => Some(Plan::Wait),
+        ToolState::ApprovalResponded { approval, .. } if approval.approved != Some(true) => {
+            Some(Plan::Deny(approval.reason.clone()))
         }
-    })
+        ToolState::ApprovalResponded { .. } => {
+            Some(tool.map_or_else(|| revoked(&call.name), |tool| allowed(call, tool, judge, cause)))
+        }
+        ToolState::InputAvailable { .. } | ToolState::OutputAvailable { .. } => {
+            Some(tool.map_or_else(|| revoked(&call.name), |tool| unasked(call, tool, judge, cause)))
+        }
+        ToolState::InputStreaming { .. } | ToolState::OutputError { .. } | ToolState::OutputDenied { .. } => {
+            None
+        }
+    }
+}
+
+/// A person allowed the call. It runs, unless the rules refuse it by now.
+fn allowed(call: &ToolCall, tool: Arc<dyn AnyTool>, judge: Judge<'_>, cause: Cause) -> Plan {
+    if is_unknown(&*tool, cause) {
+        return Plan::Unknown;
+    }
+    match tool.prepare(&call.input) {
+        Ok(prepared) => judge.plan_allowed(&call.name, &*prepared),
+        // The tool's input has changed since; running it reports what does not fit.
+        Err(_) => Plan::Run,
+    }
+}
+
+/// Nobody was asked about the call.
+fn unasked(call: &ToolCall, tool: Arc<dyn AnyTool>, judge: Judge<'_>, cause: Cause) -> Plan {
+    if tool.executor() == Executor::Client {
+        return Plan::Wait;
+    }
+    let is_unknown = is_unknown(&*tool, cause);
+    match tool.prepare(&call.input).map(|prepared| judge.plan(&call.name, &*prepared)) {
+        Ok(plan @ (Plan::Ask(_) | Plan::Refuse(_))) => plan,
+        _ if is_unknown => Plan::Unknown,
+        _ => Plan::Run,
+    }
+}
+
+/// Whether a crash may have come after the call's effect.
+fn is_unknown(tool: &dyn AnyTool, cause: Cause) -> bool {
+    cause == Cause::Crash && tool.effect() == Effect::SideEffect
+}
+
+/// The call was accepted, perhaps before a question or a restart, and the agent has lost the tool since.
+fn revoked(tool: &str) -> Plan {
+    Plan::Refuse(format!(
+        "The tool \"{tool}\" was revoked from this agent after the call was made. The call was not run; go on without it."
+    ))
 }

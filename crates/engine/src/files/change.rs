@@ -1,0 +1,85 @@
+//! Changes files as one change set that is recorded before it is made.
+//!
+//! The contents before and after are kept, `FilesChanging` is stored, the files are changed, `FilesChanged` is stored. A
+//! crash in between leaves a change set that the next start finishes (`recovery.rs`).
+
+use std::sync::Arc;
+
+use ::files::{FileError, NewContent};
+use async_trait::async_trait;
+use protocol::{ChangeId, FileChange, MessageId, SessionEvent, ToolCallId};
+use store::{Store, StoreError};
+
+use super::{blocking, kept_contents::keep_within_limit, workspaces::Workspace};
+
+/// Appends events to the log of a session.
+#[async_trait]
+pub(crate) trait EventSink: Send + Sync {
+    /// Appends an event. When this returns, a boundary event is stored.
+    async fn append(&self, event: SessionEvent) -> Result<(), StoreError>;
+}
+
+/// Who changes files.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) message: MessageId,
+    /// `None`: a person reverts changes.
+    pub(crate) call: Option<ToolCallId>,
+    pub(crate) tool: String,
+    /// The agents from the root to the one that changes the files.
+    pub(crate) agent: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ChangeError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What to do with the files.
+pub(crate) enum Wanted {
+    /// Contents that are not kept yet.
+    New(Vec<NewContent>),
+    /// Changes whose contents are kept.
+    Kept(Vec<FileChange>),
+}
+
+/// Changes files; returns the changes. Nothing is changed when `is_cancelled` returns `true` after the check.
+pub(crate) async fn change_files(
+    workspace: &Arc<Workspace>,
+    store: &dyn Store,
+    sink: &dyn EventSink,
+    id: ChangeId,
+    origin: Origin,
+    wanted: Wanted,
+    is_cancelled: impl Fn() -> bool,
+) -> Result<Vec<FileChange>, ChangeError> {
+    let _changing = workspace.lock().await;
+    let changes = match wanted {
+        Wanted::New(files) => {
+            let on_thread = Arc::clone(workspace);
+            blocking(move || ::files::stage(&on_thread.domain, &on_thread.contents, &files)).await?
+        }
+        Wanted::Kept(changes) => changes,
+    };
+    if changes.is_empty() || is_cancelled() {
+        return Ok(Vec::new());
+    }
+    let Origin { message, call, tool, agent } = origin;
+    let files = changes.clone();
+    let change = id.clone();
+    sink.append(SessionEvent::FilesChanging { message: message.clone(), change, call, tool, agent, files })
+        .await?;
+    let (on_thread, files) = (Arc::clone(workspace), changes.clone());
+    let applied = blocking(move || ::files::apply(&on_thread.domain, &on_thread.contents, &files)).await;
+    let error = applied.as_ref().err().map(FileError::to_string);
+    let finished = sink.append(SessionEvent::FilesChanged { message, change: id, error }).await;
+    if let Err(error) = finished {
+        tracing::error!(%error, "files were changed, but that could not be stored; the next start does it");
+    }
+    applied?;
+    keep_within_limit(workspace, store, &changes).await;
+    Ok(changes)
+}
