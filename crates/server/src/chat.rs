@@ -1,6 +1,7 @@
 //! The chat routes, in the protocol of an unmodified `useChat` client.
 
 pub(crate) mod branch;
+mod changes;
 pub(crate) mod compact;
 pub(crate) mod history;
 pub(crate) mod message;
@@ -33,6 +34,11 @@ pub(crate) async fn dispatch(
     let Some((id, action)) = rest.rsplit_once('/') else {
         return Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address."));
     };
+    let (id, action) = match (id.strip_suffix("/changes"), action) {
+        (Some(id), "diff") => (id, "changes/diff"),
+        (Some(id), "revert") => (id, "changes/revert"),
+        _ => (id, action),
+    };
     let session = session_id(id)?;
     let method = request.method().clone();
     match (&method, action) {
@@ -53,10 +59,13 @@ pub(crate) async fn dispatch(
         (&Method::GET, "branches") => branch::branches(&state, &principal, &session).await,
         (&Method::POST, "compact") => compact::compact(&state, principal, session, request).await,
         (&Method::POST, "title") => title::title(&state, &principal, &session, request).await,
+        (&Method::GET, "changes") => changes::list(&state, &principal, &session).await,
+        (&Method::GET, "changes/diff") => changes::diff(&state, &principal, &session, request.uri()).await,
+        (&Method::POST, "changes/revert") => changes::revert(&state, principal, session, request).await,
         (
             _,
             "stream" | "messages" | "queue" | "stop" | "message" | "branch" | "branches" | "compact"
-            | "title",
+            | "title" | "changes" | "changes/diff" | "changes/revert",
         ) => Ok(wrong_method(method).await.into_response()),
         _ => Err(ApiError::new(ErrorCode::NotFound, "There is nothing at this address.")),
     }

@@ -7,6 +7,7 @@ mod auth;
 mod body;
 mod chat;
 mod error;
+mod file_response;
 mod guard;
 mod limits;
 mod listen;

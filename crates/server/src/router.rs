@@ -19,7 +19,7 @@ pub fn router(state: ServerState) -> Router {
         //   POST …/{id}/stop      chat/stop.rs       POST …/{id}/branch    chat/branch.rs
         //   POST …/{id}/message   chat/message.rs    GET  …/{id}/queue     chat.rs
         //   POST …/{id}/compact   chat/compact.rs    GET  …/{id}/branches  chat/branch.rs
-        //   POST …/{id}/title     chat/title.rs
+        //   POST …/{id}/title     chat/title.rs      GET  …/{id}/changes, …/changes/diff, POST …/changes/revert  chat/changes.rs
         .route("/api/chat/{*rest}", any(chat::dispatch))
         .route(
             "/api/approvals/{id}",
@@ -36,6 +36,8 @@ pub fn router(state: ServerState) -> Router {
                 .delete(rest::agents::remove)
                 .fallback(wrong_method),
         )
+        .route("/api/rules", get(rest::rules::list).post(rest::rules::add).fallback(wrong_method))
+        .route("/api/rules/{id}", delete(rest::rules::revoke).fallback(wrong_method))
         .route("/api/sessions", get(rest::sessions::list).fallback(wrong_method))
         .route(
             "/api/sessions/{id}",
@@ -50,6 +52,8 @@ pub fn router(state: ServerState) -> Router {
         .route("/api/tokens/{id}", delete(rest::access::revoke_token).fallback(wrong_method))
         .route("/api/artifacts", get(rest::artifacts::list).fallback(wrong_method))
         .route("/api/artifacts/{id}", get(rest::artifacts::download).fallback(wrong_method))
+        .route("/api/files", get(rest::files::folder).fallback(wrong_method))
+        .route("/api/files/content", get(rest::files::content).fallback(wrong_method))
         .route("/api/diagnostics", get(rest::diagnostics::show).fallback(wrong_method))
         .route("/api/usage", get(rest::usage::show).fallback(wrong_method))
         .route("/api/models", get(rest::models::list).fallback(wrong_method))

@@ -15,6 +15,7 @@ use testkit::{
 mod approvals {
     pub mod always;
     pub mod edited;
+    pub mod exact;
     pub mod refused;
     pub mod revoked;
 }

@@ -2,13 +2,13 @@
 //! approvals, outputs of front-end tools and the position in the chat are read. Earlier messages stay unparsed unless the
 //! session is unknown; then the engine imports them.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
 use bytes::Bytes;
-use engine::{ApprovalAnswer, ClientOutput, Decision, SendKind, SendRequest, Submit};
+use engine::{ApprovalPayload, ClientOutput, Decision, ReturnedAnswer, SendKind, SendRequest, Submit};
 use protocol::{
-    ApprovalId, ErrorCode, MessageId, Part, Role, RunOptions, SubAgentStream, ToolCallId, UiMessage,
-    WhenBusy, WorkspaceId, planted::Unread,
+    ApprovalId, ErrorCode, GrantScope, MessageId, Part, Role, RunOptions, SubAgentStream, ToolCallId,
+    UiMessage, WhenBusy, WorkspaceId, planted::Unread, wire::rest::always,
 };
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
@@ -47,6 +47,19 @@ struct ChatBody<'a> {
     parent_message_id: Option<String>,
     sub_agent_stream: Option<SubAgentStream>,
     when_busy: Option<WhenBusy>,
+    /// What a person gave with their answers, by tool call.
+    tool_approval_payloads: Option<HashMap<String, Payload>>,
+}
+
+/// An entry of `toolApprovalPayloads`.
+#[derive(Clone, Deserialize)]
+struct Payload {
+    /// Answers a call whose part still waits.
+    approved: Option<bool>,
+    reason: Option<String>,
+    #[serde(default, deserialize_with = "always")]
+    always: Option<GrantScope>,
+    input: Option<Value>,
 }
 
 /// Id and role of a message, without its content.
@@ -79,7 +92,7 @@ pub(super) fn request(bytes: &Bytes, workspace: WorkspaceId) -> Result<SendReque
         let last = if head.role == Role::User { Some(submit(bytes, &messages, None)?) } else { None };
         SendKind::Regenerate { at: message_id, last }
     } else if let Some(answered) = answered_message(&messages, &head, message_id.as_ref())? {
-        continuation(answered)?
+        continuation(answered, &chat.tool_approval_payloads.unwrap_or_default())?
     } else {
         SendKind::Submit(submit(bytes, &messages, message_id)?)
     };
@@ -219,15 +232,19 @@ struct AnsweredMessage<'a> {
     parts: Vec<Value>,
 }
 
-fn continuation(raw: &RawValue) -> Result<SendKind, ApiError> {
+fn continuation(raw: &RawValue, payloads: &HashMap<String, Payload>) -> Result<SendKind, ApiError> {
     let message: AnsweredMessage<'_> = body::parse(raw.get().as_bytes())?;
     let mut answers = Vec::new();
     let mut outputs = Vec::new();
     for part in &message.parts {
         let text = |name: &str| part.get(name).and_then(Value::as_str);
         let Some(call) = text("toolCallId") else { continue };
+        let payload = payloads.get(call);
         match text("state") {
-            Some("approval-responded") => answers.push(approval(part)?),
+            Some("approval-responded") => answers.push(approval(part, payload)?),
+            Some("approval-requested") if payload.is_some_and(|payload| payload.approved.is_some()) => {
+                answers.push(approval(part, payload)?);
+            }
             Some("output-available") => {
                 let output = part.get("output").cloned().unwrap_or(Value::Null);
                 outputs.push(ClientOutput { call: ToolCallId::new(call), result: Ok(output) });
@@ -242,20 +259,25 @@ fn continuation(raw: &RawValue) -> Result<SendKind, ApiError> {
     Ok(SendKind::Continue { message: message_id(&message.id)?, answers, outputs })
 }
 
-fn approval(part: &Value) -> Result<ApprovalAnswer, ApiError> {
+fn approval(part: &Value, payload: Option<&Payload>) -> Result<ReturnedAnswer, ApiError> {
     let field = |name: &str| part.get("approval").and_then(|approval| approval.get(name));
     let id = field("id").and_then(Value::as_str);
-    let approved = field("approved").and_then(Value::as_bool);
+    let approved =
+        field("approved").and_then(Value::as_bool).or(payload.and_then(|payload| payload.approved));
     let (Some(id), Some(approved)) = (id, approved) else {
         return Err(ApiError::invalid(
             "An answered approval needs the fields approval.id and approval.approved.",
         ));
     };
     let reason = field("reason").and_then(Value::as_str).map(str::to_owned);
-    Ok(ApprovalAnswer {
+    let reason = reason.or_else(|| payload.and_then(|payload| payload.reason.clone()));
+    let payload = payload
+        .map(|Payload { input, always, .. }| ApprovalPayload { input: input.clone(), always: *always });
+    Ok(ReturnedAnswer {
         approval: ApprovalId::from_outside(id).map_err(|error| bad_id("The approval id", error))?,
         decision: Decision::new(approved, self::reason(reason)?),
         input: part.get("input").cloned(),
+        payload: payload.filter(|payload| *payload != ApprovalPayload::default()),
     })
 }
 

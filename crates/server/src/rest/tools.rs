@@ -1,10 +1,15 @@
-//! `GET /api/tools`: the tools that agents can use.
+//! `GET /api/tools`: the tools that agents can use, with their group, risk and default rule.
 
-use axum::{Json, extract::State};
+use axum::{Extension, Json, extract::State};
+use engine::Principal;
 use serde_json::{Value, json};
 
-use crate::state::ServerState;
+use crate::{error::ApiError, state::ServerState};
 
-pub(crate) async fn list(State(state): State<ServerState>) -> Json<Value> {
-    Json(json!({ "tools": state.engine.tool_specs() }))
+pub(crate) async fn list(
+    State(state): State<ServerState>,
+    Extension(principal): Extension<Principal>,
+) -> Result<Json<Value>, ApiError> {
+    let tools = state.engine.tools(&principal.workspace).await?;
+    Ok(Json(json!({ "tools": tools })))
 }

@@ -103,6 +103,34 @@ async fn a_question_survives_a_restart_and_finished_branches_are_kept() {
 }
 
 #[tokio::test]
+async fn a_question_three_levels_down_is_answered_after_a_restart_by_another_client() {
+    let first = Cast::new()
+        .with("go", [hands("c", "a", "outer")])
+        .with("outer", [hands("d", "b", "middle")])
+        .with("middle", [hands("e", "c", "careful")])
+        .with("careful", [asks("s", "delete")]);
+    let app = first.start().await;
+    let agents = || vec![sub("a", &["b"]), sub("b", &["c"]), sub("c", &[])];
+    define(&app, agents());
+    let mut turn = app.send("go").await;
+    let approval = turn.next_approval().await.approval.clone();
+    turn.end().await;
+    let app = app.restart([says("thanks"), says("middle done"), says("outer done"), says("all done")]).await;
+    define(&app, agents());
+    let other = app.caller.get("/api/approvals").await.json();
+    assert_eq!(other["approvals"][0]["approval"]["id"], json!(approval));
+    let why = other["approvals"][0]["question"]["why"].as_str().unwrap();
+    assert_eq!(why, "The call repeats a text after you allowed it.", "what was asked is stored");
+    let path = format!("/api/approvals/{approval}");
+    assert_eq!(app.caller.post_json(&path, &json!({ "approved": true })).await.status, 200);
+    app.main.settled().await;
+    let message = app.main.history().await.pop().unwrap();
+    assert!(message.text().ends_with("all done"), "{message:?}");
+    let inner = nested(&nested(&nested(&message, "c"), "d"), "e");
+    assert!(inner.text().ends_with("thanks"), "{inner:?}");
+}
+
+#[tokio::test]
 async fn a_new_message_withdraws_a_sub_agents_question() {
     let app = cast().start().await;
     define(&app, vec![sub("a", &["b"]), sub("b", &[])]);

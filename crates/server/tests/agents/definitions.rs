@@ -91,7 +91,7 @@ async fn the_list_shows_every_source_with_what_is_not_available_and_why() {
     assert_eq!(agent("reviewer")["source"], "database");
     assert_eq!(agent("asleep")["reason"], "it is switched off");
     let groups = list["groups"].as_array().unwrap();
-    assert!(groups.iter().any(|group| group["name"] == "web" && group["available"] == false));
+    assert!(groups.iter().any(|group| group["name"] == "file-read" && group["available"] == true));
     assert!(list["variables"].as_array().unwrap().iter().any(|variable| variable["name"] == "project"));
 }
 

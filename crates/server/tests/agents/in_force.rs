@@ -185,11 +185,8 @@ async fn rule_10_the_settings_mode_has_no_open_url() {
     let open_url = TestTool::new("open-url", |_, _| async { Ok(json!("opened")) });
     let app =
         TestApp::builder().script(Scripted::choosing(|_| says("Hello."))).tool(open_url.any()).start().await;
-    define(
-        &app,
-        json!({ "name": "surfer", "systemPrompt": "p", "groups": ["web"], "toolKeys": ["time-now"] }),
-    )
-    .await;
+    define(&app, json!({ "name": "surfer", "systemPrompt": "p", "toolKeys": ["time-now", "open-url"] }))
+        .await;
     for (mode, expected) in [("project", vec!["time-now", "open-url"]), ("settings", vec!["time-now"])] {
         app.chat(mode).send_with("hi", json!({ "agentId": "surfer", "mode": mode })).await.end().await;
         assert_eq!(names(app.model.requests().last().unwrap()), expected, "{mode}");

@@ -169,3 +169,23 @@ async fn item_117_only_active_tool_groups_are_offered_and_a_wrong_change_changes
         "only where it is enabled"
     );
 }
+
+#[tokio::test]
+async fn item_011_a_tool_of_an_inactive_group_is_refused_as_such_and_an_unknown_one_as_unknown() {
+    let app = Cast::new()
+        .with("go", [hands("c", "a", "equip"), says("done")])
+        .with("equip", [calls("x", "time-now", json!({})), calls("y", "made-up", json!({})), says("tried")])
+        .start()
+        .await;
+    let mut agent = sub("a", &[]);
+    agent.tool_groups = vec![ToolGroup {
+        name: "clock".to_owned(),
+        description: String::new(),
+        tools: vec!["time-now".to_owned()],
+        active: false,
+    }];
+    define(&app, vec![agent]);
+    app.send("go").await.end().await;
+    assert!(told(&app, "x").contains("inactive group \"clock\""), "{}", told(&app, "x"));
+    assert!(told(&app, "y").contains("There is no tool named \"made-up\""), "{}", told(&app, "y"));
+}

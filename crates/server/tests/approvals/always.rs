@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use testkit::{
     TestApp, calls, calls_many,
+    policy::Need,
     protocol::{ErrorCode, SessionEvent},
     says,
     test_tools::TestTool,
-    tools::ApprovalScope,
 };
 
 use crate::{approval_path, asks};
@@ -15,12 +15,13 @@ async fn answer(app: &TestApp, id: &str, body: Value) -> u16 {
     app.caller.post_json(&approval_path(id), &body).await.status
 }
 
-/// A tool whose calls are allowed by the first word of their command.
-fn by_command() -> TestTool {
-    TestTool::new("run", |_, input| async move { Ok(input) }).that_asks_for(|input| {
-        match input["command"].as_str().unwrap_or_default() {
-            "" => ApprovalScope::Once,
-            command => ApprovalScope::Kind(command.split(' ').next().unwrap_or_default().to_owned()),
+/// A tool whose calls are allowed by the folder of their path; without a path it asks every time.
+fn by_folder() -> TestTool {
+    TestTool::new("write-file", |_, input| async move { Ok(input) }).that_needs(|input| {
+        let why = "The test wants to know.".to_owned();
+        match input["path"].as_str() {
+            None => Need::Approval { why, always: false },
+            Some(path) => Need::Write { paths: vec![path.to_owned()], why },
         }
     })
 }
@@ -31,7 +32,7 @@ async fn a_question_says_why_it_was_asked_and_what_always_would_allow() {
     app.send("go").await.end().await;
     let shown = app.get(&approval_path("apr_1")).await.json();
     let question = json!({
-        "why": "The call repeats a text after you allowed it.", "always": { "tool": "conf_approve" },
+        "why": "The call repeats a text after you allowed it.", "always": { "tools": ["conf_approve"] },
     });
     assert_eq!((&shown["chatId"], &shown["question"]), (&json!("chat"), &question));
     assert_eq!(app.get("/api/approvals").await.json()["approvals"][0]["question"], question);
@@ -56,7 +57,7 @@ async fn after_always_the_session_is_not_asked_about_that_tool_again_and_another
             _ => None,
         })
         .collect();
-    assert_eq!(json!(grants), json!([{ "tool": "conf_approve" }]));
+    assert_eq!(json!(grants), json!([{ "tools": ["conf_approve"] }]));
 
     let mut turn = app.send("once more").await;
     assert!(turn.message().await.text().ends_with("More."), "nor is the next turn");
@@ -73,20 +74,21 @@ async fn after_always_the_session_is_not_asked_about_that_tool_again_and_another
 
 #[tokio::test]
 async fn always_reaches_no_further_than_the_kind_of_call_it_was_given_for() {
-    let run = |call: &str, command: &str| calls(call, "run", json!({ "command": command }));
+    let write = |call: &str, path: &str| calls(call, "write-file", json!({ "path": path }));
     let app = TestApp::builder()
-        .replies([run("c1", "ls -l"), run("c2", "ls /tmp"), run("c3", "rm x")])
-        .tool(by_command().any())
+        .replies([write("c1", "src/a.rs"), write("c2", "src/deep/b.rs"), write("c3", "docs/c.md")])
+        .tool(by_folder().any())
         .start()
         .await;
     app.send("go").await.end().await;
     let question = app.get(&approval_path("apr_1")).await.json();
-    assert_eq!(question["question"]["always"], json!({ "tool": "run", "scope": "ls" }));
+    let folder = json!({ "tools": ["write-file", "edit-file", "apply-patch"], "path": "src/**" });
+    assert_eq!(question["question"]["always"], folder);
     assert_eq!(answer(&app, "apr_1", json!({ "approved": true, "always": true })).await, 200);
     app.main.settled().await;
     let waiting = app.get("/api/approvals").await.json();
     assert_eq!(waiting["approvals"].as_array().unwrap().len(), 1);
-    assert_eq!(waiting["approvals"][0]["approval"]["input"], json!({ "command": "rm x" }));
+    assert_eq!(waiting["approvals"][0]["approval"]["input"], json!({ "path": "docs/c.md" }));
 }
 
 #[tokio::test]
@@ -106,13 +108,13 @@ async fn one_always_answers_the_other_questions_it_covers() {
 #[tokio::test]
 async fn what_is_asked_about_every_time_cannot_be_allowed_for_good() {
     let app = TestApp::builder()
-        .replies([calls("c", "run", json!({})), says("Done.")])
-        .tool(by_command().any())
+        .replies([calls("c", "write-file", json!({})), says("Done.")])
+        .tool(by_folder().any())
         .start()
         .await;
     app.send("go").await.end().await;
     let question = app.get(&approval_path("apr_1")).await.json()["question"].clone();
-    assert_eq!(question, json!({ "why": "The test wants to know." }));
+    assert_eq!(question, json!({ "why": "The test wants to know.", "sensitive": true }));
     let refused =
         app.caller.post_json(&approval_path("apr_1"), &json!({ "approved": true, "always": true })).await;
     refused.assert_problem(ErrorCode::InvalidMessage);

@@ -107,7 +107,7 @@ async fn a_message_whose_row_is_gone_does_not_hide_the_others() {
 #[tokio::test]
 async fn one_damaged_row_never_hides_the_other_rows_of_a_list() {
     let app = app_with_chats(&["one", "two", "three"]).await;
-    assert_eq!(app.tamper("UPDATE sessions SET grants = 'not json' WHERE id = 'two'"), 1);
+    assert_eq!(app.tamper("UPDATE sessions SET rules = 'not json' WHERE id = 'two'"), 1);
     assert_eq!(app.caller.session_ids().await, ["three", "one"]);
     let found = app.get("/api/sessions?q=fine").await.json();
     let found: Vec<_> =

@@ -59,7 +59,7 @@ const HEALTHY: &str = "and now properly";
 
 /// Which case a request is about; `None` when it is to be answered well: a healthy question, or after tools.
 fn case_of(request: &str) -> Option<usize> {
-    let (_, rest) = request.rsplit_once("case ")?;
+    let (_, rest) = request.rsplit_once("case-number ")?;
     if rest.contains(HEALTHY) || rest.contains("\"role\":\"tool\"") {
         return None;
     }
@@ -96,7 +96,7 @@ async fn play_all(name: &str, cases: Vec<Play>, limits: Limits) -> Vec<(UiMessag
 
 async fn one(app: &TestApp, number: usize) -> (UiMessage, Chunk<'static>) {
     let chat = app.chat(&format!("chat{number}"));
-    let mut turn = bounded("the request", chat.send(&format!("case {number}"))).await;
+    let mut turn = bounded("the request", chat.send(&format!("case-number {number}"))).await;
     let end = bounded("the answer", turn.end()).await;
     let message = turn.shown();
     match &end {

@@ -87,14 +87,14 @@ async fn serve(mut stream: TcpStream, play: Play) {
 async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     loop {
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            let (head, body) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 4..]);
             let length = head.lines().find_map(|line| {
                 let (name, value) = line.split_once(": ")?;
                 name.eq_ignore_ascii_case("content-length").then(|| value.parse::<usize>().unwrap())
             });
             if body.len() >= length.unwrap_or(0) {
-                return Some(body.to_owned());
+                return Some(String::from_utf8_lossy(body).into_owned());
             }
         }
         let mut buffer = [0; 4096];
