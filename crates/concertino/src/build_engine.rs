@@ -35,6 +35,8 @@ pub(crate) async fn build_engine(
             max_crashes: config.max_crashes,
             workspace_tools: config.workspace_tools.clone(),
             mirror,
+            approvals: config.approvals.clone(),
+            files: Some(config.files.clone()),
             ..EngineSettings::default()
         },
     });

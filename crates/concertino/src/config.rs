@@ -11,13 +11,16 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use engine::{ContextSettings, agents::WorkspaceTools};
+use engine::{ApprovalSettings, CONTENT_LIMIT, ContextSettings, FileSettings, agents::WorkspaceTools};
+use files::HardLinks;
 use protocol::{WorkspaceId, wire::chat::Profile};
 use serde::Deserialize;
 use server::{Auth, Limits};
 use store::Durability;
 
+mod approvals;
 mod limits;
+pub(crate) mod workdir;
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:4860";
 /// No model has a smaller context window, in tokens.
@@ -38,6 +41,13 @@ pub(crate) struct Flags {
     /// Default model, as provider/model or only a provider. `concertino models` lists them.
     #[arg(long, global = true, help_heading = "Settings", value_name = "PROVIDER/MODEL")]
     model: Option<String>,
+    /// Work directory: the folder whose files agents read and change [default: the current
+    /// folder].
+    #[arg(long, global = true, help_heading = "Settings", value_name = "FOLDER")]
+    workdir: Option<PathBuf>,
+    /// Which calls ask first: ask, auto-read-only or yolo [default: auto-read-only].
+    #[arg(long, global = true, help_heading = "Settings", value_name = "MODE")]
+    approvals: Option<String>,
 }
 
 /// The keys of `concertino.toml`. Each can also be set as a variable `CONCERTINO_<KEY>`.
@@ -56,6 +66,7 @@ struct File {
     allowed_hosts: Option<Vec<String>>,
     allowed_origins: Option<Vec<String>>,
     max_body_bytes: Option<usize>,
+    max_kept_bytes: Option<u64>,
     heartbeat_ms: Option<u64>,
     max_connections: Option<usize>,
     max_head_bytes: Option<usize>,
@@ -74,6 +85,11 @@ struct File {
     context_window: Option<u64>,
     log: Option<String>,
     workspace_tools: Option<HashMap<String, Vec<String>>>,
+    workdir: Option<PathBuf>,
+    hard_links: Option<String>,
+    approvals: Option<String>,
+    forbid_yolo: Option<bool>,
+    rules: Option<Vec<approvals::FileRule>>,
 }
 
 /// All settings of this process.
@@ -106,6 +122,10 @@ pub(crate) struct Config {
     pub(crate) model: ModelConfig,
     /// The only tools that agents of these workspaces may use.
     pub(crate) workspace_tools: WorkspaceTools,
+    /// The folders whose files agents read and change.
+    pub(crate) files: FileSettings,
+    /// Which calls a person is asked about.
+    pub(crate) approvals: ApprovalSettings,
 }
 
 /// Settings that decide which model is used.
@@ -160,6 +180,7 @@ impl Config {
         let variable = |name: &str| variables.get(name);
         let ours = |name: &str| variable(&format!("CONCERTINO_{name}"));
         let list = |value: String| value.split(',').map(|item| item.trim().to_owned()).collect::<Vec<_>>();
+        let settings_file = flags.config.clone().unwrap_or_else(|| here.join("concertino.toml"));
         let file = read_file(flags.config.as_deref(), here)?;
         let max_body_bytes =
             number("MAX_BODY_BYTES", ours("MAX_BODY_BYTES"))?.or(file.max_body_bytes).unwrap_or(32 << 20);
@@ -172,6 +193,15 @@ impl Config {
             Some(folder) => folder,
             None => default_data_dir(variable)?,
         };
+        let workdir = flags.workdir.or_else(|| ours("WORKDIR").map(PathBuf::from)).or(file.workdir);
+        let home = variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
+        let workdir = workdir::workdir(workdir, &data_dir, here, home.as_deref())?;
+        let approvals = approvals::Written {
+            flag: flags.approvals,
+            in_file: file.approvals,
+            forbid_yolo: file.forbid_yolo,
+            rules: file.rules.unwrap_or_default(),
+        };
         let groups = ours("ENABLE").or(file.enable).unwrap_or_default();
         let mut hosts = ours("ALLOWED_HOSTS").map(list).or(file.allowed_hosts).unwrap_or_default();
         if !listen.ip().is_unspecified() {
@@ -179,7 +209,7 @@ impl Config {
         }
         Ok(Self {
             listen,
-            data_dir,
+            data_dir: data_dir.clone(),
             limits,
             transcripts: ours("TRANSCRIPTS").map(PathBuf::from).or(file.transcripts),
             auth,
@@ -224,6 +254,21 @@ impl Config {
                 Some(text) => workspace_tools(parse_workspace_tools(&text)?)?,
                 None => workspace_tools(file.workspace_tools.unwrap_or_default())?,
             },
+            files: FileSettings {
+                workdir,
+                data_dir: data_dir.clone(),
+                // It may hold keys, and says what agents may do.
+                protected: vec![settings_file],
+                hard_links: match ours("HARD_LINKS").or(file.hard_links).as_deref() {
+                    None | Some("refuse") => HardLinks::Refuse,
+                    Some("allow") => HardLinks::Allow,
+                    Some(other) => bail!("hard_links must be \"refuse\" or \"allow\", not \"{other}\""),
+                },
+                content_limit: number("MAX_KEPT_BYTES", ours("MAX_KEPT_BYTES"))?
+                    .or(file.max_kept_bytes)
+                    .unwrap_or(CONTENT_LIMIT),
+            },
+            approvals: approvals::approvals(approvals, ours)?,
             log: ours("LOG").or(file.log).unwrap_or_else(|| "warn".to_owned()),
             model: ModelConfig {
                 chosen: flags.model.or_else(|| ours("MODEL")).or(file.model),

@@ -316,7 +316,7 @@ fn the_chat_command_that_the_server_prints_reaches_it_from_another_terminal() {
     let flags = ["--listen", &address, "--data-dir", data.to_str().unwrap()];
     let mut process = command.args(flags).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let chat = lines.take(4).find_map(|line| line.trim().strip_prefix("chat:").map(str::to_owned)).unwrap();
+    let chat = lines.take(5).find_map(|line| line.trim().strip_prefix("chat:").map(str::to_owned)).unwrap();
     let output = Command::new("/bin/sh")
         .args(["-c", &chat])
         .env_clear()

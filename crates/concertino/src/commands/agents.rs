@@ -11,22 +11,15 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use self::agent_client::AgentClient;
+use super::workspace_access::{WorkspaceAccess, WorkspaceFlags};
 use crate::{config::Config, output};
 
 #[derive(Args)]
 pub(crate) struct AgentsArguments {
     #[command(subcommand)]
     command: Option<AgentsCommand>,
-    /// URL of the server [default: the server on this machine].
-    #[arg(long, global = true, value_name = "URL")]
-    url: Option<String>,
-    /// Access token [default: CONCERTINO_TOKEN, else the one in the data folder].
-    #[arg(long, global = true, value_name = "TOKEN")]
-    token: Option<String>,
-    /// Workspace, when no server is running; a running server knows it from the token.
-    #[arg(long, global = true, default_value = "default", value_name = "NAME")]
-    workspace: String,
+    #[command(flatten)]
+    workspace: WorkspaceFlags,
     /// Print JSON, as returned by GET /api/agents.
     #[arg(long, global = true)]
     json: bool,
@@ -64,7 +57,7 @@ struct CommandOutput {
 }
 
 pub(crate) async fn agents(config: &Config, arguments: AgentsArguments) -> Result<ExitCode> {
-    let client = AgentClient::open(config, arguments.url, arguments.token, &arguments.workspace).await?;
+    let client = WorkspaceAccess::open(config, arguments.workspace).await?;
     let json = arguments.json;
     let printed = match arguments.command.unwrap_or(AgentsCommand::List) {
         AgentsCommand::List => {

@@ -21,6 +21,8 @@ use crate::{config::Config, data_dir::DataDir, output};
 
 pub(super) const DATABASE: &str = "concertino.db";
 pub(super) const ARTIFACTS: &str = "artifacts";
+/// Contents of files before and after changes. The files of workspaces themselves are not part of a backup.
+pub(super) const CONTENTS: &str = "contents";
 /// Folders with the user's own files. The token is not copied: it is a secret, and a restored folder gets a new one.
 pub(super) const USER_FOLDERS: [&str; 2] = ["providers", "agents"];
 pub(super) const MANIFEST: &str = "manifest.json";
@@ -143,6 +145,7 @@ fn remove_contents(folder: &Path) -> io::Result<()> {
 fn write_backup(source: &Path, target: &Path) -> Result<Manifest> {
     store::make_private_folder(target).with_context(|| format!("cannot create {}", target.display()))?;
     let VerifyReport { sessions, mut problems } = copy_database_and_artifacts(source, target)?;
+    copy_contents(source, target)?;
     problems.extend(copy_user_folders(source, target)?);
     let mut files = BTreeMap::new();
     for path in files_below(target)? {
@@ -222,6 +225,23 @@ fn remove_unknown_artifacts(target: &Path, artifacts: &[PathBuf]) -> Result<()> 
     for file in files_below(&target.join(ARTIFACTS))? {
         if !known.contains(&file) {
             fs::remove_file(&file)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies the contents that the change sets of the copied database refer to. One that does not exist was removed because the
+/// limit was reached, or with its chat.
+fn copy_contents(source: &Path, target: &Path) -> Result<()> {
+    let mut reporter = ProgressReporter::new();
+    // The verification has reported what cannot be read.
+    let contents = store::contents_in_database(&target.join(DATABASE)).unwrap_or_default();
+    for (done, (workspace, content)) in contents.iter().enumerate() {
+        reporter.report(BackupProgress::Files { done: done as u64, total: contents.len() as u64 });
+        let Some(file) = engine::content_file(workspace, content) else { continue };
+        match copy_file(&source.join(&file), &target.join(&file)) {
+            Err(error) if is_missing(&error) => {}
+            copied => copied?,
         }
     }
     Ok(())
@@ -344,3 +364,7 @@ impl ProgressReporter {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "backup_tests.rs"]
+mod tests;

@@ -5,6 +5,7 @@
 
 mod approve;
 pub(super) mod client;
+mod diff;
 mod edit;
 mod follow;
 mod output_settings;

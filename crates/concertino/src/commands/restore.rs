@@ -12,8 +12,8 @@ use engine::SystemClock;
 use protocol::Clock;
 
 use super::backup::{
-    ARTIFACTS, DATABASE, MANIFEST, Manifest, ProgressReporter, USER_FOLDERS, copy_file, digest_file, report,
-    sync_all_folders,
+    ARTIFACTS, CONTENTS, DATABASE, MANIFEST, Manifest, ProgressReporter, USER_FOLDERS, copy_file,
+    digest_file, report, sync_all_folders,
 };
 use crate::{config::Config, data_dir::DataDir, output};
 
@@ -40,7 +40,7 @@ pub(crate) async fn restore(config: &Config, arguments: RestoreArguments) -> Res
 }
 
 /// Restores the backup and returns its manifest with the problems found now.
-fn restore_folder(source: &Path, target: &Path, force: bool) -> Result<Manifest> {
+pub(super) fn restore_folder(source: &Path, target: &Path, force: bool) -> Result<Manifest> {
     let mut manifest = read_manifest(source)?;
     let occupied: Vec<_> = restored_names().into_iter().filter(|name| target.join(name).exists()).collect();
     if !occupied.is_empty() && !force {
@@ -124,8 +124,14 @@ fn move_aside(target: &Path, names: &[&str]) -> Result<()> {
 
 /// The files and folders of a data folder that a restore replaces. The token stays as it is.
 fn restored_names() -> Vec<&'static str> {
-    let mut names =
-        vec![DATABASE, "concertino.db-wal", "concertino.db-shm", "concertino.db-journal", ARTIFACTS];
+    let mut names = vec![
+        DATABASE,
+        "concertino.db-wal",
+        "concertino.db-shm",
+        "concertino.db-journal",
+        ARTIFACTS,
+        CONTENTS,
+    ];
     names.extend(USER_FOLDERS);
     names
 }
@@ -134,7 +140,7 @@ fn restored_names() -> Vec<&'static str> {
 fn backup_path(name: &str) -> Result<&Path> {
     let path = Path::new(name);
     let first = path.components().next();
-    let is_known = [DATABASE, ARTIFACTS]
+    let is_known = [DATABASE, ARTIFACTS, CONTENTS]
         .into_iter()
         .chain(USER_FOLDERS)
         .any(|known| first == Some(Component::Normal(known.as_ref())));

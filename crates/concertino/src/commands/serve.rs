@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{chat::session::quoted, token::owner};
 use crate::{
     build_engine::build_engine,
-    config::Config,
+    config::{Config, workdir},
     data_dir::DataDir,
     lifecycle::{EndRequests, ignore_hangup},
     model_choice, open_files, output,
@@ -32,6 +32,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         bail!("the clock of this machine shows a year before 1970 or after 9999; set it and start again");
     }
     let data = DataDir::open(config)?;
+    workdir::prepare(&config.files.workdir, &config.data_dir)?;
     let _lock = data.lock()?;
     let database = Arc::new(data.store_locked(config)?);
     let store: Arc<dyn Store> = Arc::clone(&database) as _;
@@ -151,6 +152,7 @@ fn announce(config: &Config, catalog: &Catalog, token: &str) -> std::io::Result<
     let mut out = std::io::stdout().lock();
     writeln!(out, "Concertino is listening on {url}")?;
     writeln!(out, "  model: {} ({}{searching})", model.name, model.why)?;
+    writeln!(out, "  files: {}", config.files.workdir.display())?;
     match config.auth {
         Auth::Token => writeln!(out, "  open:  {url}/?token={token}")?,
         Auth::Off => writeln!(out, "  open:  {url}/ (authentication is off)")?,

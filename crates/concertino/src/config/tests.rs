@@ -1,5 +1,7 @@
 //! Precedence of flags, variables and the file; defaults; errors that name the setting.
 
+use protocol::ApprovalMode;
+
 use super::*;
 
 fn layer(flags: Flags, variables: &[(&str, &str)], file: &str) -> Result<Config> {
@@ -106,6 +108,107 @@ fn the_tools_of_a_workspace_are_limited_in_the_file_or_in_the_variable() {
     assert!(!limits.allow(&guests, "time-now") && limits.allow(&WorkspaceId::new("a"), "y"));
     let error = layer(Flags::default(), &[("CONCERTINO_WORKSPACE_TOOLS", "guests")], "").unwrap_err();
     assert!(error.to_string().contains("guests=time-now"), "{error}");
+}
+
+#[test]
+fn the_mode_of_approvals_can_be_set_and_yolo_can_be_forbidden() {
+    let mode = |flag: Option<&str>, variables: &[(&str, &str)], file: &str| {
+        let flags = Flags { approvals: flag.map(str::to_owned), ..Flags::default() };
+        layer(flags, variables, file).map(|config| config.approvals.mode)
+    };
+    assert_eq!(mode(None, &[], "").unwrap(), ApprovalMode::AutoReadOnly);
+    assert_eq!(mode(None, &[], "approvals = \"ask\"").unwrap(), ApprovalMode::Ask);
+    let variables = [("CONCERTINO_APPROVALS", "yolo")];
+    assert_eq!(mode(None, &variables, "approvals = \"ask\"").unwrap(), ApprovalMode::Yolo);
+    assert_eq!(mode(Some("ask"), &variables, "").unwrap(), ApprovalMode::Ask);
+    let error = mode(Some("never"), &[], "").unwrap_err().to_string();
+    assert_eq!(error, "approvals must be \"ask\", \"auto-read-only\" or \"yolo\", not \"never\"");
+    let forbid = "forbid_yolo = true";
+    assert_eq!(mode(None, &[], forbid).unwrap(), ApprovalMode::AutoReadOnly);
+    for variables in [&variables[..], &[variables[0], ("CONCERTINO_FORBID_YOLO", "off")]] {
+        let error = mode(None, variables, forbid).unwrap_err().to_string();
+        assert!(error.contains("forbid_yolo is set"), "{error}");
+    }
+    let error = mode(Some("yolo"), &[("CONCERTINO_FORBID_YOLO", "on")], "").unwrap_err().to_string();
+    assert!(error.contains("forbid_yolo is set"), "{error}");
+}
+
+#[test]
+fn rules_of_the_server_are_read_and_checked() {
+    let file = "[[rules]]\neffect = \"refuse\"\npath = \"vendor/**\"\nnote = \"generated\"\n\n\
+                [[rules]]\neffect = \"allow\"\ntools = [\"edit-file\"]\npath = \"docs/**\"\n";
+    let rules = layer(Flags::default(), &[], file).unwrap().approvals.rules;
+    let shown: Vec<_> = rules.iter().map(|rule| (rule.id.as_str(), policy::describe(rule))).collect();
+    assert_eq!(
+        shown,
+        [
+            ("rul_server-1", "Refuse reading and changing below vendor/.".to_owned()),
+            ("rul_server-2", "Allow calls of edit-file below docs/.".to_owned())
+        ]
+    );
+    assert_eq!(rules[0].note.as_deref(), Some("generated"));
+    for (file, expected) in [
+        (
+            "[[rules]]\neffect = \"allow\"\n",
+            "rule 1 in the settings file is not valid: tools: The rule does not say",
+        ),
+        (
+            "[[rules]]\neffect = \"allow\"\npath = \"/etc\"\n",
+            "path: The path is not inside the work directory.",
+        ),
+        ("[[rules]]\neffect = \"maybe\"\ntools = [\"*\"]\n", "maybe"),
+        ("[[rules]]\neffect = \"allow\"\npth = \"a\"\n", "pth"),
+    ] {
+        let error = format!("{:#}", layer(Flags::default(), &[], file).unwrap_err());
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn the_work_directory_is_the_current_folder_unless_that_is_the_home_folder_or_the_root() {
+    let data = Path::new("/data");
+    let default = |chosen: Option<&str>, here: &Path, home: Option<&Path>| {
+        workdir::workdir(chosen.map(PathBuf::from), data, here, home).unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (here, home) = (folder.path(), Path::new("/home/someone"));
+    assert_eq!(default(None, here, Some(home)), here);
+    assert_eq!(default(None, here, Some(here)), Path::new("/data/workspace"));
+    assert_eq!(default(None, Path::new("/"), None), Path::new("/data/workspace"));
+    assert_eq!(default(Some("/srv/project"), here, Some(here)), Path::new("/srv/project"));
+    assert!(default(Some("project"), here, None).is_absolute());
+
+    let variables = [("CONCERTINO_WORKDIR", "/srv/b")];
+    let file = "workdir = \"/srv/a\"";
+    let set = |flags: Flags, variables: &[(&str, &str)]| layer(flags, variables, file).unwrap().files.workdir;
+    assert_eq!(set(Flags::default(), &[]), Path::new("/srv/a"));
+    assert_eq!(set(Flags::default(), &variables), Path::new("/srv/b"));
+    let flags = Flags { workdir: Some(PathBuf::from("/srv/c")), ..Flags::default() };
+    assert_eq!(set(flags, &variables), Path::new("/srv/c"));
+}
+
+#[test]
+fn a_work_directory_that_was_named_must_exist_and_the_own_one_is_created() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let named = workdir::workdir(Some(folder.path().join("typo")), &data, folder.path(), None).unwrap();
+    let error = workdir::prepare(&named, &data).unwrap_err().to_string();
+    assert!(error.contains("does not exist") && error.contains("--workdir"), "{error}");
+    let own = workdir::workdir(None, &data, folder.path(), Some(folder.path())).unwrap();
+    workdir::prepare(&own, &data).unwrap();
+    assert!(data.join("workspace").is_dir());
+}
+
+#[test]
+fn hard_links_are_refused_unless_set_otherwise() {
+    let allowed = |file: &str| {
+        layer(Flags::default(), &[], file).map(|config| config.files.hard_links == HardLinks::Allow)
+    };
+    assert!(!allowed("").unwrap());
+    assert!(!allowed("hard_links = \"refuse\"").unwrap());
+    assert!(allowed("hard_links = \"allow\"").unwrap());
+    let error = allowed("hard_links = \"maybe\"").unwrap_err().to_string();
+    assert_eq!(error, "hard_links must be \"refuse\" or \"allow\", not \"maybe\"");
 }
 
 #[test]

@@ -1,39 +1,12 @@
-//! Access to the agents of a workspace: through the REST routes of a running server, or with an engine of this process on
-//! the data folder. Both give the same answers.
+//! The agents of a workspace.
 
-use std::{fs::File, sync::Arc};
-
-use anyhow::{Context, Result, bail};
-use engine::{AgentChange, Defined, Engine, EngineError, agents::AgentSource};
-use protocol::{
-    WorkspaceId,
-    wire::agents::{AgentCheck, AgentInfo, AgentList, FieldProblem},
-};
+use anyhow::{Context, Result};
+use engine::{AgentChange, Defined, EngineError, agents::AgentSource};
+use protocol::wire::agents::{AgentCheck, AgentInfo, AgentList, FieldProblem};
 use reqwest::{Method, StatusCode};
 use serde_json::{Map, Value};
 
-use crate::{
-    build_engine::build_engine,
-    commands::chat::{
-        client::{Client, ClientError},
-        token,
-    },
-    config::Config,
-    data_dir::DataDir,
-    model_choice,
-};
-
-pub(super) enum AgentClient {
-    /// A server runs: call its API.
-    Server(Client),
-    /// No server uses the data folder: work on it directly.
-    Local {
-        engine: Engine,
-        workspace: WorkspaceId,
-        /// Keeps a server from starting on the same folder meanwhile.
-        _lock: File,
-    },
-}
+use crate::commands::{chat::client::ClientError, workspace_access::WorkspaceAccess};
 
 /// The result of storing a definition.
 pub(super) enum StoreResult {
@@ -41,36 +14,7 @@ pub(super) enum StoreResult {
     Invalid(Vec<FieldProblem>),
 }
 
-impl AgentClient {
-    pub(super) async fn open(
-        config: &Config,
-        url: Option<String>,
-        token_flag: Option<String>,
-        workspace: &str,
-    ) -> Result<Self> {
-        let has_url = url.is_some();
-        let url = url.unwrap_or_else(|| config.url());
-        if !has_url {
-            let data = DataDir::open(config)?;
-            if let Some(lock) = data.try_lock()? {
-                let workspace = WorkspaceId::from_outside(workspace).context("--workspace is not valid")?;
-                let store = data.store_locked(config)?;
-                let catalog = model_choice::catalog(&config.model, &data.providers())?;
-                let engine = build_engine(config, &data, Arc::new(store), Arc::new(catalog), None).await?;
-                return Ok(Self::Local { engine, workspace, _lock: lock });
-            }
-        }
-        let client = Client::new(&url, token(config, token_flag, &url)?)?;
-        // Fails here, before any work, when there is no server or it does not accept the token.
-        match client.call::<AgentList>(Method::GET, &["agents"], None, None).await {
-            Err(ClientError::NoServer(url)) if !has_url => bail!(
-                "another concertino uses {}, but no server answers at {url}; name its address with --url",
-                config.data_dir.display()
-            ),
-            answer => answer.map(|_| Self::Server(client)).map_err(Into::into),
-        }
-    }
-
+impl WorkspaceAccess {
     pub(super) async fn list(&self) -> Result<AgentList> {
         match self {
             Self::Server(client) => Ok(client.call(Method::GET, &["agents"], None, None).await?),

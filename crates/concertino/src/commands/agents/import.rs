@@ -11,13 +11,10 @@ use protocol::{
 };
 use serde_json::Value;
 
-use super::{
-    CommandOutput,
-    agent_client::{AgentClient, StoreResult},
-};
+use super::{CommandOutput, agent_client::StoreResult};
 use crate::{
     agent_files::{self, AgentFile, FileProblem, FoundAgent},
-    commands::chat::text,
+    commands::{chat::text, workspace_access::WorkspaceAccess},
 };
 
 const NO_AGENTS: &str = "These files contain no agent.";
@@ -47,7 +44,7 @@ fn read(paths: &[PathBuf]) -> Result<ReadFiles> {
     Ok(read)
 }
 
-pub(super) async fn check(client: &AgentClient, paths: &[PathBuf]) -> Result<CommandOutput> {
+pub(super) async fn check(client: &WorkspaceAccess, paths: &[PathBuf]) -> Result<CommandOutput> {
     let ReadFiles { files, mut problems } = read(paths)?;
     let mut warnings = Vec::new();
     let mut count = problems.len();
@@ -114,7 +111,7 @@ impl<'a> ImportAction<'a> {
     }
 
     /// Carries the action out, or only checks it.
-    async fn run(&self, client: &AgentClient, agent: &FoundAgent, dry_run: bool) -> Result<StoreResult> {
+    async fn run(&self, client: &WorkspaceAccess, agent: &FoundAgent, dry_run: bool) -> Result<StoreResult> {
         match self {
             Self::Keep => Ok(StoreResult::Stored),
             Self::Add | Self::Replace(_) if dry_run => {
@@ -137,7 +134,11 @@ impl<'a> ImportAction<'a> {
     }
 }
 
-pub(super) async fn import(client: &AgentClient, paths: &[PathBuf], dry_run: bool) -> Result<CommandOutput> {
+pub(super) async fn import(
+    client: &WorkspaceAccess,
+    paths: &[PathBuf],
+    dry_run: bool,
+) -> Result<CommandOutput> {
     let ReadFiles { files, mut problems } = read(paths)?;
     let mut pending = Vec::new();
     for FileAgents { file, agents } in &files {

@@ -1,24 +1,51 @@
 //! Asks the person for approvals, answered by one key. Keys typed before the question was shown do not answer it.
 
-use std::io::Write;
+use std::{collections::HashMap, io::Write};
 
 use anyhow::Result;
 use crossterm::event::{self, Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use futures::StreamExt;
-use protocol::{ApprovalId, Part, ToolPart, ToolState, UiMessage, message::Approval};
-use serde_json::Value;
+use protocol::{
+    ApprovalId, GrantScope, Part, Rule, RuleEffect, RuleId, ToolPart, ToolState, UiMessage, message::Approval,
+};
+use serde_json::{Map, Value, json};
 
 use super::{
+    diff,
     edit::{self, LineInput},
     output_settings::{OutputSettings, TextStyle},
     terminal::{RawMode, Signals},
     text::{folded, one_line, visible},
 };
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Decision {
     pub(crate) approved: bool,
     pub(crate) reason: Option<String>,
+    /// Allow all such calls from now on.
+    pub(crate) always: Option<GrantScope>,
+    /// An input that replaces the one of the question.
+    pub(crate) input: Option<Value>,
+}
+
+impl Decision {
+    fn yes() -> Self {
+        Self { approved: true, ..Self::default() }
+    }
+
+    /// What the request carries beside the message, for the call.
+    fn payload(&self) -> Option<Value> {
+        let mut payload = Map::new();
+        payload.extend(self.always.map(|scope| ("always".to_owned(), json!(scope))));
+        payload.extend(self.input.clone().map(|input| ("input".to_owned(), input)));
+        (!payload.is_empty()).then_some(Value::Object(payload))
+    }
+}
+
+/// A message with the answers in it, and what belongs to them (`toolApprovalPayloads`).
+pub(crate) struct Answered {
+    pub(crate) message: UiMessage,
+    pub(crate) payloads: Map<String, Value>,
 }
 
 /// What the run of a message needs before it can continue.
@@ -68,16 +95,23 @@ pub(crate) async fn ask_all(
     settings: &OutputSettings,
     signals: &mut Signals,
     message: &UiMessage,
-) -> Result<Option<UiMessage>> {
+    details: &HashMap<ApprovalId, protocol::Question>,
+) -> Result<Option<Answered>> {
     let mut answered = message.clone();
+    let mut payloads = Map::new();
     for part in &mut answered.parts {
         let Part::Tool(tool) = part else { continue };
         let Some(asked) = question_of(tool) else { continue };
-        let question = question(settings, &tool.tool, asked.input);
-        let Some(decision) = ask(settings, signals, &question).await? else { return Ok(None) };
+        let details = details.get(asked.approval);
+        let question = question(settings, &tool.tool, asked.input, details);
+        let may_always = details.is_some_and(|details| details.always.is_some());
+        let Some(decision) = ask(settings, signals, &question, may_always, asked.input).await? else {
+            return Ok(None);
+        };
+        payloads.extend(decision.payload().map(|payload| (tool.call.to_string(), payload)));
         answer(tool, decision);
     }
-    Ok(Some(answered))
+    Ok(Some(Answered { message: answered, payloads }))
 }
 
 /// Sets the part to the state in which a client sends it back.
@@ -95,30 +129,64 @@ fn answer(tool: &mut ToolPart, decision: Decision) {
 }
 
 /// Formats the question with the whole input of the call. Characters that a terminal would hide are shown as escapes.
-fn question(settings: &OutputSettings, tool: &str, input: &Value) -> String {
+fn question(
+    settings: &OutputSettings,
+    tool: &str,
+    input: &Value,
+    details: Option<&protocol::Question>,
+) -> String {
     let mut out = format!(
         "{} {}  wants to run",
         settings.styled(TextStyle::Yellow, "?"),
         settings.styled(TextStyle::Bold, &visible(&one_line(tool)))
     );
+    let width = settings.columns.saturating_sub(3);
+    if let Some(details) = details {
+        for line in folded(&visible(&one_line(&details.why)), width) {
+            out.push_str(&format!("\n  {line}"));
+        }
+        if details.sensitive {
+            let note = "Sensitive: you are asked about every such call.";
+            out.push_str(&format!("\n  {}", settings.styled(TextStyle::Red, note)));
+        }
+        // The diffs say what the input says.
+        if !details.files.is_empty() {
+            out.push_str(&format!("\n{}", diff::shown(settings, &details.files)));
+            out.push_str(&always_line(settings, details));
+            return out;
+        }
+    }
     let fields = match input {
         Value::Object(fields) if fields.is_empty() => String::new(),
         Value::Null => String::new(),
         input => visible(&format!("{input:#}")),
     };
-    for line in folded(&fields, settings.columns.saturating_sub(3)) {
+    for line in folded(&fields, width) {
         out.push_str("\n  ");
         out.push_str(&line);
     }
     out.push('\n');
+    out.push_str(&details.map(|details| always_line(settings, details)).unwrap_or_default());
     out
 }
 
-const ASK: &str = "  Allow? [y]es / [n]o / [r]eason ";
+/// What "always" would allow, in words.
+fn always_line(settings: &OutputSettings, details: &protocol::Question) -> String {
+    let Some(calls) = details.always.clone() else { return String::new() };
+    let rule = Rule { id: RuleId::new("rule"), effect: RuleEffect::Allow, calls, note: None };
+    let text = format!("Always, in this chat (a) or in this workspace (w): {}", policy::describe(&rule));
+    let lines = folded(&visible(&one_line(&text)), settings.columns.saturating_sub(3));
+    lines.iter().map(|line| format!("  {}\n", settings.styled(TextStyle::Dim, line))).collect()
+}
+
+const ASK: &str = "  Allow? [y]es / [n]o / [r]eason / [e]dit ";
+const ASK_ALWAYS: &str = "  Allow? [y]es once / [a]lways in chat / [w]orkspace / [n]o / [r]eason / [e]dit ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AnswerKey {
     Yes,
+    Always(GrantScope),
+    Edit,
     No,
     Reason,
     Leave,
@@ -131,6 +199,9 @@ fn key_of(key: &KeyEvent) -> Option<AnswerKey> {
         KeyCode::Esc => Some(AnswerKey::Leave),
         KeyCode::Char(c) if !control => match c.to_ascii_lowercase() {
             'y' => Some(AnswerKey::Yes),
+            'a' => Some(AnswerKey::Always(GrantScope::Session)),
+            'w' => Some(AnswerKey::Always(GrantScope::Workspace)),
+            'e' => Some(AnswerKey::Edit),
             'n' => Some(AnswerKey::No),
             'r' => Some(AnswerKey::Reason),
             _ => None,
@@ -139,7 +210,13 @@ fn key_of(key: &KeyEvent) -> Option<AnswerKey> {
     }
 }
 
-async fn ask(settings: &OutputSettings, signals: &mut Signals, question: &str) -> Result<Option<Decision>> {
+async fn ask(
+    settings: &OutputSettings,
+    signals: &mut Signals,
+    question: &str,
+    may_always: bool,
+    input: &Value,
+) -> Result<Option<Decision>> {
     write(question)?;
     loop {
         let key = {
@@ -147,26 +224,34 @@ async fn ask(settings: &OutputSettings, signals: &mut Signals, question: &str) -
             while event::poll(std::time::Duration::ZERO)? {
                 event::read()?;
             }
-            write(&settings.styled(TextStyle::Cyan, ASK))?;
-            read_key(signals).await?
+            write(&settings.styled(TextStyle::Cyan, if may_always { ASK_ALWAYS } else { ASK }))?;
+            read_key(signals, may_always).await?
         };
         let answer = match key {
             AnswerKey::Yes => "yes",
+            AnswerKey::Always(GrantScope::Session) => "always in this chat",
+            AnswerKey::Always(GrantScope::Workspace) => "always in this workspace",
+            AnswerKey::Edit => "edit",
             AnswerKey::No => "no",
             AnswerKey::Reason => "no, because",
             AnswerKey::Leave => "not answered",
         };
         write(&format!("{answer}\n"))?;
         let reason = match key {
-            AnswerKey::Yes => return Ok(Some(Decision { approved: true, reason: None })),
-            AnswerKey::No => return Ok(Some(Decision { approved: false, reason: None })),
+            AnswerKey::Yes => return Ok(Some(Decision::yes())),
+            AnswerKey::Always(scope) => return Ok(Some(Decision { always: Some(scope), ..Decision::yes() })),
+            AnswerKey::No => return Ok(Some(Decision::default())),
+            AnswerKey::Edit => match edited(signals, input).await? {
+                Some(input) => return Ok(Some(Decision { input: Some(input), ..Decision::yes() })),
+                None => continue,
+            },
             AnswerKey::Leave => return Ok(None),
             AnswerKey::Reason => edit::read_line(signals, "  › ", &[]).await?,
         };
         match reason {
             LineInput::Line(reason) => {
                 let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-                return Ok(Some(Decision { approved: false, reason }));
+                return Ok(Some(Decision { reason, ..Decision::default() }));
             }
             // The person cancelled the reason: ask again.
             LineInput::Interrupted => {}
@@ -175,13 +260,29 @@ async fn ask(settings: &OutputSettings, signals: &mut Signals, question: &str) -
     }
 }
 
-async fn read_key(signals: &mut Signals) -> Result<AnswerKey> {
+/// Reads another input as JSON; the arrow key recalls the present one. `None` when the person changed their mind.
+async fn edited(signals: &mut Signals, input: &Value) -> Result<Option<Value>> {
+    write("  Type the input as JSON; the arrow key ↑ recalls it, Ctrl-C cancels.\n")?;
+    loop {
+        match edit::read_line(signals, "  › ", &[input.to_string()]).await? {
+            LineInput::Line(line) if line.trim().is_empty() => return Ok(None),
+            LineInput::Line(line) => match serde_json::from_str(&line) {
+                Ok(input) => return Ok(Some(input)),
+                Err(error) => write(&format!("  This is not JSON: {error}\n"))?,
+            },
+            LineInput::Interrupted | LineInput::Ended => return Ok(None),
+        }
+    }
+}
+
+async fn read_key(signals: &mut Signals, may_always: bool) -> Result<AnswerKey> {
     let mut keys = EventStream::new();
     loop {
         tokio::select! {
             event = keys.next() => match event {
                 Some(Ok(Event::Key(key))) if key.kind != KeyEventKind::Release => {
-                    if let Some(key) = key_of(&key) {
+                    let offered = |key: &AnswerKey| may_always || !matches!(key, AnswerKey::Always(_));
+                    if let Some(key) = key_of(&key).filter(offered) {
                         return Ok(key);
                     }
                 }
@@ -235,7 +336,7 @@ mod tests {
     fn an_answer_is_sent_back_like_the_stock_client_does() {
         let mut message = message(json!([asked()]));
         if let Part::Tool(tool) = &mut message.parts[0] {
-            answer(tool, Decision { approved: false, reason: Some("not now".to_owned()) });
+            answer(tool, Decision { reason: Some("not now".to_owned()), ..Decision::default() });
         }
         assert_eq!(
             serde_json::to_value(&message.parts).unwrap(),
@@ -248,14 +349,54 @@ mod tests {
     fn the_question_shows_the_whole_input_and_nothing_hidden_in_it() {
         let settings = OutputSettings { terminal: true, color: false, columns: 40 };
         let input = json!({ "note": "寄".repeat(30), "to": "a\u{202e}b\u{1b}[2J" });
-        let text = question(&settings, "send-report", &input);
+        let text = question(&settings, "send-report", &input, None);
         assert!(text.starts_with("? send-report  wants to run\n  {\n"), "{text}");
         assert_eq!(text.matches('寄').count(), 30);
         assert!(text.contains(r"a\u{202e}b\u001b[2J"), "{text}");
         for line in text.lines() {
             assert!(super::super::text::width(line) < 40, "{line}");
         }
-        assert_eq!(question(&settings, "t", &json!({})), "? t  wants to run\n");
+        assert_eq!(question(&settings, "t", &json!({}), None), "? t  wants to run\n");
+    }
+
+    fn details(sensitive: bool) -> protocol::Question {
+        let calls = json!({ "tools": ["edit-file"], "path": "src/**" });
+        let files = json!([{ "path": "src/a.rs", "kind": "modified", "added": 1, "removed": 1, "diff": "-old\n+new\n" }]);
+        serde_json::from_value(if sensitive {
+            json!({ "why": "It changes .env.", "sensitive": true })
+        } else {
+            json!({ "why": "It changes src/a.rs.", "always": calls, "files": files })
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn the_question_says_why_and_shows_the_diff_and_what_always_allows() {
+        let settings = OutputSettings { terminal: true, color: false, columns: 80 };
+        let input = json!({ "path": "src/a.rs" });
+        let text = question(&settings, "edit-file", &input, Some(&details(false)));
+        assert!(
+            text.starts_with(
+                "? edit-file  wants to run\n  It changes src/a.rs.\n  src/a.rs  +1 -1\n  -old\n  +new\n"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("Always, in this chat (a) or in this workspace (w): "), "{text}");
+        let text = question(&settings, "edit-file", &input, Some(&details(true)));
+        assert!(text.contains("\n  Sensitive: you are asked about every such call.\n"), "{text}");
+        assert!(!text.contains("Always"), "{text}");
+        for ask in [ASK, ASK_ALWAYS] {
+            assert!(super::super::text::width(ask) <= 80, "{ask}");
+        }
+    }
+
+    #[test]
+    fn always_and_an_edited_input_travel_beside_the_message() {
+        assert_eq!(Decision::yes().payload(), None);
+        let always = Decision { always: Some(GrantScope::Workspace), ..Decision::yes() };
+        assert_eq!(always.payload(), Some(json!({ "always": "workspace" })));
+        let edited = Decision { input: Some(json!({ "path": "b" })), ..Decision::yes() };
+        assert_eq!(edited.payload(), Some(json!({ "input": { "path": "b" } })));
     }
 
     #[test]

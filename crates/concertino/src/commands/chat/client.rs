@@ -149,6 +149,13 @@ impl Client {
         self.answer(request).await?.json().await.map_err(|error| self.failed(&error))
     }
 
+    /// Calls a route that deletes something and answers without a body.
+    pub(crate) async fn delete(&self, path: &[&str], query: Option<&str>) -> ClientResult<()> {
+        let mut url = self.address(path);
+        url.set_query(query);
+        self.answer(self.request_at(Method::DELETE, url).timeout(TIMEOUT)).await.map(|_| ())
+    }
+
     fn address(&self, path: &[&str]) -> Url {
         let mut url = self.base.clone();
         url.set_query(None);

@@ -1,11 +1,16 @@
 //! One chat with a server: sends a message, shows the answer, asks the person for approvals, until the answer is complete.
 
+use std::collections::HashMap;
+
 use anyhow::{Result, anyhow, bail};
-use protocol::{MessageFold, MessageId, Part, Role, UiMessage};
+use protocol::{
+    ApprovalId, MessageFold, MessageId, Part, Question, Role, UiMessage, wire::rest::AskedApproval,
+};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{
-    approve::{self, Pending},
+    approve::{self, Answered, Pending},
     client::{Client, ClientError},
     follow::Turn,
     output_settings::{self, OutputSettings, TextStyle},
@@ -178,7 +183,7 @@ impl ChatSession {
         let Some(message) = turn.fold.as_ref().map(|fold| fold.message().clone()) else {
             return Ok(AfterTurn::End(TurnEnd::Done));
         };
-        match approve::pending_in(&message) {
+        let details = match approve::pending_in(&message) {
             Pending::Nothing => return Ok(AfterTurn::End(TurnEnd::Done)),
             Pending::FrontEnd(tool) => {
                 let text = format!(
@@ -193,10 +198,11 @@ impl ChatSession {
                 self.print_note(turn, TextStyle::Yellow, &text)?;
                 return Ok(AfterTurn::End(TurnEnd::Pending));
             }
-            Pending::Approvals(_) => {}
-        }
+            Pending::Approvals(approvals) => self.details(&approvals).await,
+        };
         self.print(turn.renderer.begin_lines())?;
-        let Some(answered) = approve::ask_all(&self.settings, &mut self.signals, &message).await? else {
+        let asked = approve::ask_all(&self.settings, &mut self.signals, &message, &details).await?;
+        let Some(Answered { message: answered, payloads }) = asked else {
             let text = format!(
                 "The question stays pending until you send a new message. Answer it later with:\n  concertino chat --id {}",
                 quoted(&self.chat)
@@ -204,12 +210,28 @@ impl ChatSession {
             self.print_note(turn, TextStyle::Dim, &text)?;
             return Ok(AfterTurn::End(TurnEnd::Pending));
         };
-        let body = self.body("submit-message", Some(&answered.id), &answered);
+        let mut body = self.body("submit-message", Some(&answered.id), &answered);
+        if !payloads.is_empty() {
+            body["toolApprovalPayloads"] = Value::Object(payloads);
+        }
         turn.fold = Some(MessageFold::continuing(answered));
         Ok(match self.submit(&body).await? {
             Some(stream) => AfterTurn::Continue(Box::new(stream)),
             None => AfterTurn::End(TurnEnd::Quit),
         })
+    }
+}
+
+impl ChatSession {
+    /// Why each approval is asked, and what it would change. What the server does not say is not shown.
+    async fn details(&self, approvals: &[ApprovalId]) -> HashMap<ApprovalId, Question> {
+        let mut details = HashMap::new();
+        for id in approvals {
+            let path = ["approvals", id.as_str()];
+            let asked = self.client.call::<AskedApproval>(Method::GET, &path, None, None).await;
+            details.extend(asked.ok().and_then(|asked| Some((id.clone(), asked.question?))));
+        }
+        details
     }
 }
 
