@@ -115,7 +115,7 @@ describe('a chat', () => {
     await page.reload()
     await call.waitFor()
     await write(page, 'ask me for good')
-    await card.getByText('allows every later call of test-approval').waitFor()
+    await card.getByText('runs calls of test-approval without asking').waitFor()
     await card.focus()
     await page.keyboard.press('s')
     await until(async () => (await page.getByText('Settled.').count()) === 2)

@@ -7,6 +7,7 @@ import './styles/ui.css'
 import './styles/page.css'
 import './styles/chat.css'
 import './styles/parts.css'
+import './styles/workspace.css'
 
 const root = document.getElementById('root')
 if (root) createRoot(root).render(<App />)

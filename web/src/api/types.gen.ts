@@ -164,11 +164,14 @@ export interface AgentRef {
 export interface ApprovalAnswer {
   approved: boolean
   reason?: string
-  /** Allow all such calls for the rest of the session; only if the question offers it. */
-  always: boolean
+  /** Allow all such calls from now on, only if the question offers it: in this chat (`true` or `"session"`), or in all chats of the workspace (`"workspace"`). */
+  always?: GrantScope
   /** An input that replaces the one of the question. */
   input?: unknown
 }
+
+/** For how long "always" applies. */
+export type GrantScope = 'session' | 'workspace'
 
 export interface ApprovalList {
   approvals: WaitingApproval[]
@@ -179,7 +182,7 @@ export interface WaitingApproval {
   chatId: SessionId
   title: string | null
   approval: Interaction
-  /** Absent when the tool needs no approval any more. */
+  /** What the person is told. Absent when an older version asked. */
   question?: Question
 }
 
@@ -216,20 +219,44 @@ export type ToolCallId = string
 
 export type InteractionStatus = 'pending' | 'approved' | 'denied' | 'withdrawn'
 
-/** Information for the person before they answer. */
+/** What a person is told before they answer; stored with the question. */
 export interface Question {
   /** Why the call needs an approval. */
   why: string
-  /** The permission that "always for this session" would give. Absent when every call needs an approval of its own. */
-  always?: Grant
+  /** The calls that "always" would allow. Absent when every call needs an approval of its own. */
+  always?: CallPattern
+  /** It is asked about every time, in every mode. */
+  sensitive?: boolean
+  /** The files that the call would change, as they were when it was asked. */
+  files?: FileDiff[]
 }
 
-/** A permission for the rest of a session: for all calls of a tool, or for one kind of them. */
-export interface Grant {
-  tool: string
-  /** The kind of calls, in the tool's own words: the beginning of a command, a folder. Absent: all of them. */
-  scope?: string
+/** The calls that a rule covers. A field that is absent, or an empty list, covers everything. */
+export interface CallPattern {
+  /** Names of tools; `*` stands for any characters. */
+  tools?: string[]
+  /** A glob over paths of files, relative to the work directory: `src/**`. */
+  path?: string
+  /** The beginning of a command, word by word. Older logs call it `scope`. */
+  command?: string
 }
+
+/** The difference of one file, for a person. */
+export interface FileDiff {
+  /** Relative to the work directory. */
+  path: string
+  /** The path before, when the file is moved. */
+  from?: string
+  kind: ChangeKind
+  added: number
+  removed: number
+  /** Unified diff without its two header lines; empty for binary files. */
+  diff: string
+  /** Whether the diff was cut because it is long. */
+  cut?: boolean
+}
+
+export type ChangeKind = 'created' | 'modified' | 'deleted'
 
 /** One question, answered or not. */
 export interface AskedApproval {
@@ -257,7 +284,123 @@ export interface BranchChoice {
   revision: number
 }
 
-export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'forbidden_origin' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'owner_token' | 'message_too_large' | 'range_not_satisfiable' | 'unsupported_attachment' | 'invalid_agent' | 'store_damaged' | 'model_unavailable' | 'shutting_down' | 'server_busy'
+/** `GET /api/chat/{id}/changes`. */
+export interface ChangeList {
+  /** Every file that differs from its state before the chat. */
+  files: ChangedFile[]
+  /** By run, newest first. */
+  runs: RunChanges[]
+  /** Every change set, newest first: the audit record. */
+  changes: ChangeSet[]
+  /** Older change sets were removed because the limit was reached; they cannot be reverted. */
+  incomplete?: boolean
+}
+
+/** What became of one file over all change sets of a chat, or of one of its runs. */
+export interface ChangedFile {
+  /** Relative to the work directory. */
+  path: string
+  kind: ChangeKind
+  added: number
+  removed: number
+  /** Whether it can be reverted now; if not, `reason` says why. */
+  revertible: boolean
+  code?: NotRevertible
+  reason?: string
+}
+
+/** Why the change of a file cannot be reverted. */
+export type NotRevertible = 'changed-since' | 'deleted-since' | 'changed-between' | 'later-run' | 'content-removed' | 'not-readable' | 'unfinished' | 'nothing-to-revert'
+
+/** The changes of one run that are not reverted. */
+export interface RunChanges {
+  /** The main agent's message of the run. */
+  messageId: MessageId
+  at: Timestamp
+  files: ChangedFile[]
+}
+
+/** A change set of a chat. */
+export interface ChangeSet {
+  id: ChangeId
+  /** The message of the agent that made the change. */
+  messageId: MessageId
+  /** Absent when a person reverted changes. */
+  toolCallId?: ToolCallId
+  /** The tool that made it, or `revert`. */
+  tool: string
+  /** The agents from the root to the one that made it. */
+  agent?: string[]
+  at: Timestamp
+  status: ChangeStatus
+  files: FileChange[]
+}
+
+/** A set of changes to files that is applied as a whole. */
+export type ChangeId = string
+
+export type ChangeStatus = 'applied' | 'applying' | 'failed'
+
+/** What a change set does to one file. A move is a deletion and a creation. */
+export interface FileChange {
+  /** `/workspace/src/main.rs` */
+  path: string
+  /** Absent: the file did not exist. */
+  before?: FileState
+  /** Absent: the file is deleted. */
+  after?: FileState
+}
+
+/** One state of a file. */
+export interface FileState {
+  /** SHA-256 of the content, in hexadecimal: the name under which the content is kept. */
+  content: string
+  bytes: number
+  /** The permission bits. */
+  mode: number
+}
+
+/** `GET /api/chat/{id}/changes/diff`: what became of one file, over the chat or over one run. */
+export interface ChangedFileDiff {
+  /** Relative to the work directory. */
+  path: string
+  /** The path before, when the file is moved. */
+  from?: string
+  kind: ChangeKind
+  added: number
+  removed: number
+  /** Unified diff without its two header lines; empty for binary files. */
+  diff: string
+  /** Whether the diff was cut because it is long. */
+  cut?: boolean
+  /** The content before or after is not text, so there is no diff. */
+  binary?: boolean
+  /** The permission bits before and after, when they differ. */
+  modes?: number[]
+}
+
+export type ErrorCode = 'unauthorized' | 'not_found' | 'file_not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'rule_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'invalid_path' | 'forbidden_origin' | 'access_denied' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'rule_read_only' | 'file_conflict' | 'files_not_configured' | 'owner_token' | 'content_removed' | 'file_too_large' | 'message_too_large' | 'range_not_satisfiable' | 'unsupported_attachment' | 'invalid_agent' | 'invalid_rule' | 'store_damaged' | 'model_unavailable' | 'shutting_down' | 'server_busy'
+
+/** `GET /api/files?path=src`: one folder of the workspace, folders first. */
+export interface FolderList {
+  /** Relative to the work directory; empty for the work directory itself. */
+  path: string
+  entries: FolderEntry[]
+  /** The folder has more entries than are listed. */
+  cut?: boolean
+}
+
+/** An entry of a folder of the workspace. */
+export interface FolderEntry {
+  name: string
+  kind: EntryKind
+  bytes: number
+  modifiedAt: Timestamp
+  /** A `.gitignore` or a default hides it from the listing of agents. */
+  ignored?: boolean
+}
+
+export type EntryKind = 'file' | 'directory' | 'link' | 'other'
 
 /** Facts about an agent's message. An event holds those that are new; a message holds all of them, merged.  Unknown keys and values of another shape are ignored when facts are read, so that no log becomes unreadable. */
 export interface MessageFacts {
@@ -360,6 +503,21 @@ export interface Usage {
   reasoningTokens: number
 }
 
+/** `POST /api/rules`: a new rule, for the workspace or for one chat. */
+export interface NewRule {
+  effect: RuleEffect
+  /** Names of tools; `*` stands for any characters. */
+  tools?: string[]
+  /** A glob over paths of files, relative to the work directory: `src/**`. */
+  path?: string
+  /** The beginning of a command, word by word. Older logs call it `scope`. */
+  command?: string
+  note?: string
+  chatId?: SessionId
+}
+
+export type RuleEffect = 'allow' | 'ask' | 'refuse'
+
 /** An RFC 9457 problem with a stable code. */
 export interface Problem {
   title: string
@@ -371,6 +529,62 @@ export interface Problem {
   /** The stored definition, when somebody else changed it first. */
   current?: AgentInfo
 }
+
+/** `POST /api/chat/{id}/changes/revert`: without fields, all changes of the chat. */
+export interface RevertRequest {
+  /** Only the changes of the run with this message. */
+  messageId?: MessageId
+  /** Only these files, relative to the work directory. */
+  paths?: string[]
+}
+
+/** The response to a revert. The files that could be reverted were, all together. Both lists are empty when the chat, or the run, never changed a file. */
+export interface RevertResult {
+  reverted: string[]
+  refused: NotReverted[]
+}
+
+export interface NotReverted {
+  path: string
+  code: NotRevertible
+  reason: string
+}
+
+/** `GET /api/rules`: the mode and the rules in force, strongest layer first. */
+export interface RuleList {
+  mode: ApprovalMode
+  rules: ListedRule[]
+}
+
+/** How much is asked about when no rule says otherwise. */
+export type ApprovalMode = 'ask' | 'auto-read-only' | 'yolo'
+
+/** A rule as `/api/rules` lists it. */
+export interface ListedRule {
+  id: RuleId
+  effect: RuleEffect
+  /** Names of tools; `*` stands for any characters. */
+  tools?: string[]
+  /** A glob over paths of files, relative to the work directory: `src/**`. */
+  path?: string
+  /** The beginning of a command, word by word. Older logs call it `scope`. */
+  command?: string
+  /** Why it exists, in the words of the person who wrote it. */
+  note?: string
+  layer: RuleLayer
+  /** The chat that the rule belongs to. */
+  chatId?: SessionId
+  /** Absent for rules of the program and of the settings. */
+  createdAt?: Timestamp
+  /** Whether `DELETE /api/rules/{id}` revokes it. */
+  revocable: boolean
+}
+
+/** A rule about which calls run: 128 random bits. */
+export type RuleId = string
+
+/** Where a rule applies. A rule of a later layer is stronger, but "refuse" wins in every layer. */
+export type RuleLayer = 'workspace' | 'session' | 'built-in' | 'server'
 
 export interface RunOptions {
   projectId?: string

@@ -5,16 +5,21 @@ import { useSyncExternalStore } from 'react'
 export type Theme = 'system' | 'light' | 'dark'
 export type Language = 'system' | 'en' | 'zh'
 
+export type PanelTab = 'details' | 'changes' | 'files'
+
 export interface Preferences {
   theme: Theme
   language: Language
   sidebar: boolean
   panel: boolean
+  panelTab: PanelTab
+  /** How changes to files are shown where there is room for both. */
+  diffLayout: 'inline' | 'split'
   demoBanner: boolean
 }
 
 const KEY = 'concertino.preferences'
-const defaults: Preferences = { theme: 'system', language: 'system', sidebar: true, panel: false, demoBanner: true }
+const defaults: Preferences = { theme: 'system', language: 'system', sidebar: true, panel: false, panelTab: 'details', diffLayout: 'inline', demoBanner: true }
 
 const listeners = new Set<() => void>()
 let current = read()

@@ -17,6 +17,8 @@ import { SuggestionList } from './suggestion-list'
 export interface ComposerHandle {
   focus: () => void
   insert: (text: string) => void
+  /** Adds files to the message, like a drop. */
+  attach: (files: readonly File[]) => void
 }
 
 interface Draft {
@@ -61,14 +63,6 @@ export function Composer({ ref, draftKey, busy, disabled = false, agents, tools,
   const picker = useRef<HTMLInputElement>(null)
   const listId = useId()
 
-  useImperativeHandle(ref, () => ({
-    focus: () => area.current?.focus(),
-    insert: (more) => {
-      setText((present) => (present.trim() ? `${present.trimEnd()}\n\n${more}` : more))
-      area.current?.focus()
-    },
-  }))
-
   // What is in the box is the draft, until it is sent.
   useEffect(() => {
     if (text || files.length > 0) drafts.set(draftKey, { text, files })
@@ -110,6 +104,15 @@ export function Composer({ ref, draftKey, busy, disabled = false, agents, tools,
       (error: unknown) => showToast({ kind: 'error', text: error instanceof Error ? error.message : t.errorRequest }),
     )
   }
+
+  useImperativeHandle(ref, () => ({
+    focus: () => area.current?.focus(),
+    insert: (more) => {
+      setText((present) => (present.trim() ? `${present.trimEnd()}\n\n${more}` : more))
+      area.current?.focus()
+    },
+    attach: add,
+  }))
 
   const send = (whenBusy?: 'queue' | 'interrupt') => {
     const message = text.trim()

@@ -8,6 +8,7 @@ import { usePreferences, setPreferences } from '../app/preferences'
 import { go, useRoute } from '../app/router'
 import { useShortcut } from '../app/shortcuts'
 import { usePage } from '../app/page-context'
+import { countFileChanges, useChanges } from '../changes/use-changes'
 import { useTexts } from '../i18n'
 import { exportMarkdown } from '../sessions/export'
 import { sessions, useSession } from '../sessions/sessions-store'
@@ -16,6 +17,7 @@ import { Dialog } from '../ui/dialog'
 import { showToast } from '../ui/toasts'
 import { AgentPicker } from './agent-picker'
 import { ChatContext, type ChatSurroundings } from './chat-context'
+import { ChangesChip } from './changes-chip'
 import { begunChats, ChatPage } from './chat-page'
 import { Composer, QueuedMessages, restoreDraft, type ComposerHandle } from './composer'
 import { DemoBanner } from './demo-banner'
@@ -23,13 +25,14 @@ import { MessageList } from './message-list'
 import type { MessageActions } from './message'
 import type { ChatMessage } from './message-types'
 import { ModelPicker, type ModelChoice } from './model-picker'
-import { SidePanel } from './side-panel'
+import { Panel } from './panel'
 import { StartScreen } from './start-screen'
 import { SteerBox } from './steer-box'
 import { TroubleNotice, ConnectionNotice } from './notices'
 import { giveTitle } from './routes'
 import type { Command } from './suggestions'
 import type { Choices } from './transport'
+import { useBeat } from './use-beat'
 import { PAGE, useSessionChat } from './use-session-chat'
 
 interface ConversationProps {
@@ -43,7 +46,7 @@ interface ConversationProps {
 export function Conversation({ id, initial, known, readOnly, firstAgent }: ConversationProps) {
   const t = useTexts()
   const page = usePage()
-  const { panel } = usePreferences()
+  const { panel, panelTab } = usePreferences()
   const info = useSession(id)
   const agents = useAgents()
   const composer = useRef<ComposerHandle>(null)
@@ -62,6 +65,13 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
   const onRefused = useCallback((text: string, files: FileUIPart[]) => restoreDraft(draftKey, text, files), [draftKey])
   const chat = useSessionChat({ id, initial, hasEarlier: initial.length >= PAGE, known, sub: readOnly, choices, onBegin, onRefused })
   const { busy, stop, messages } = chat
+  const beat = useBeat(busy && !readOnly)
+  // `beat`: sub-agents change files without the messages.
+  // oxlint-disable-next-line react/exhaustive-deps
+  const fileChanges = useMemo(() => (readOnly ? 0 : countFileChanges(messages, chat.lanes)), [messages, chat.lanes, readOnly, beat])
+  const signal = `${fileChanges} ${busy}`
+  const stored = messages.length > 0 && !readOnly
+  const changes = useChanges(id, stored && (fileChanges > 0 || (panel && panelTab === 'changes')), signal)
 
   useEffect(() => {
     if (info && document.visibilityState === 'visible') sessions.markSeen(id, info.updatedAt)
@@ -169,7 +179,7 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
   )
   return (
     <ChatContext value={surroundings}>
-      <div className={panel && !readOnly ? 'conversation conversation-panel' : 'conversation'}>
+      <div className={panel && !readOnly ? `conversation conversation-panel${panelTab === 'details' ? '' : ' conversation-wide'}` : 'conversation'}>
         <section className="chat" aria-label={title}>
           {!readOnly && (
             <header className="chat-head">
@@ -177,6 +187,7 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
                 <MenuIcon size={18} />
               </IconButton>
               <h1>{empty ? '' : title}</h1>
+              <ChangesChip files={changes.list?.files} />
               <IconButton label={panel ? t.hidePanel : t.showPanel} shortcut={page.modifier + ' .'} aria-pressed={panel} onClick={() => setPreferences({ panel: !panel })}>
                 <PanelRight size={18} />
               </IconButton>
@@ -211,9 +222,16 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
           )}
         </section>
         {panel && !readOnly && (
-          <aside className="panel" aria-label={t.details}>
-            <SidePanel chatId={id} messages={messages} lanes={chat.lanes} busy={busy} onOpenAgent={openAgent} />
-          </aside>
+          <Panel
+            chatId={id}
+            messages={messages}
+            lanes={chat.lanes}
+            busy={busy}
+            changes={changes}
+            signal={signal}
+            onOpenAgent={openAgent}
+            onAttach={(files) => composer.current?.attach(files)}
+          />
         )}
       </div>
       {!readOnly && (

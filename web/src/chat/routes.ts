@@ -4,14 +4,15 @@ import type { FileUIPart } from 'ai'
 import { call, path, send } from '../api/client'
 import { isMissing, problemOf } from '../api/problem'
 import type { BranchList, BranchPoint, Interaction } from '../api/types.gen'
+import type { GrantScope } from '../api/workspace-types'
 import type { ChatMessage } from './message-types'
 import { timezone, type Choices } from './transport'
 
 export interface Answer {
   approved: boolean
   reason?: string
-  /** Allow every such call of this chat. */
-  always?: boolean
+  /** Allow every such call from now on: in this chat, or in every chat of the workspace. */
+  always?: GrantScope
   /** What is to run instead. */
   input?: unknown
 }

@@ -1,7 +1,7 @@
-// Beside the chat: the plan, the agents at work, the files and what it cost. A section without content is not there.
+// The details of a chat: the plan, the agents at work, the files and what it cost. A section without content is not there.
 
 import { Bot, ListChecks, Paperclip, ReceiptText, Square } from 'lucide-react'
-import { useEffect, useMemo, useState, type ReactNode } from 'react'
+import { useMemo, type ReactNode } from 'react'
 import type { Usage } from '../api/types.gen'
 import { formatCount, useTexts } from '../i18n'
 import { IconButton } from '../ui/button'
@@ -14,6 +14,7 @@ import { FilePart } from './parts/file-part'
 import { Checklist } from './parts/plan-card'
 import { stopRun } from './routes'
 import type { SubAgentLanes } from './sub-agent-lane'
+import { useBeat } from './use-beat'
 
 interface SidePanelProps {
   chatId: string
@@ -32,8 +33,10 @@ export function SidePanel({ chatId, messages, lanes, busy, onOpenAgent }: SidePa
   const tree = useMemo(() => agentTree(messages, (message, call) => lanes.message(message, call)), [messages, lanes, beat])
   const files = useMemo(() => messages.flatMap((message) => message.parts.filter((part) => part.type === 'file')), [messages])
   const usage = useMemo(() => sumUsage(messages), [messages])
-  const made = useMadeFiles(chatId, busy)
-  const spending = useSpending(chatId, busy)
+  // A chat without messages is not stored yet: the server knows nothing of it.
+  const waits = busy || messages.length === 0
+  const made = useMadeFiles(chatId, waits)
+  const spending = useSpending(chatId, waits)
   const count = files.length + made.length
   const empty = !plan && tree.length === 0 && count === 0 && usage.totalTokens === 0
   return (
@@ -136,16 +139,6 @@ function Tree({ nodes, onOpen }: { nodes: AgentNode[]; onOpen: (chatId: string, 
       ))}
     </ul>
   )
-}
-
-function useBeat(on: boolean): number {
-  const [beat, setBeat] = useState(0)
-  useEffect(() => {
-    if (!on) return
-    const timer = setInterval(() => setBeat((count) => count + 1), 500)
-    return () => clearInterval(timer)
-  }, [on])
-  return beat
 }
 
 export function sumUsage(messages: readonly ChatMessage[]): Usage {

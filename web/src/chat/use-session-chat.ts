@@ -147,7 +147,7 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
   }
   settled.current = () => {
     if (!sub) tellTabs(id)
-    void noteState()
+    void noteState().catch(() => undefined)
     void sessions.refresh()
     refreshBranches()
   }
@@ -155,7 +155,7 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
   useEffect(() => {
     if (!known) return
     refreshBranches()
-    void noteState()
+    void noteState().catch(() => undefined)
   }, [known, refreshBranches, noteState])
 
   // Another tab or another device went on with this session.

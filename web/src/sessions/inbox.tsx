@@ -1,9 +1,11 @@
 // Everything that waits for an answer, in any chat, at any depth.
 
 import { go } from '../app/router'
-import { answerApproval } from '../chat/routes'
+import type { WaitingApproval } from '../api/workspace-types'
 import { Question } from '../chat/parts/approval-card'
 import { fieldOf, plainWords } from '../chat/parts/tool-words'
+import { answerApproval } from '../chat/routes'
+import { useQuestion } from '../chat/use-question'
 import { useTexts } from '../i18n'
 import { Dialog } from '../ui/dialog'
 import { sessions, useSessions } from './sessions-store'
@@ -16,33 +18,42 @@ export function InboxDialog({ open, onClose }: { open: boolean; onClose: () => v
     <Dialog title={t.inbox} open={open} onClose={onClose}>
       <div className="inbox">
         {approvals.length === 0 && <p className="quiet">{t.inboxEmpty}</p>}
-        {approvals.map(({ chatId, title, approval, question }) => (
-          <div key={approval.id} className="inbox-item">
-            <button
-              type="button"
-              className="link"
-              onClick={() => {
-                go({ page: 'chat', id: chatId })
-                onClose()
-              }}
-            >
-              {title ?? t.untitled}
-            </button>
-            <Question
-              title={fieldOf(approval.input, 'actionName') ?? plainWords(approval.tool)}
-              tool={approval.tool}
-              input={approval.input}
-              asked={question}
-              onAnswer={async (answer) => {
-                await answerApproval(approval.id, answer)
-                sessions.approvalAnswered(approval.id)
-                tellTabs(chatId)
-                await Promise.all([sessions.refreshOne(chatId), answer.always ? sessions.refresh() : undefined])
-              }}
-            />
-          </div>
+        {approvals.map((waiting) => (
+          <Waiting key={waiting.approval.id} waiting={waiting} onLeave={onClose} />
         ))}
       </div>
     </Dialog>
+  )
+}
+
+function Waiting({ waiting: { chatId, title, approval }, onLeave }: { waiting: WaitingApproval; onLeave: () => void }) {
+  const t = useTexts()
+  const { question, loading } = useQuestion(approval.id, approval.tool)
+  return (
+    <div className="inbox-item">
+      <button
+        type="button"
+        className="link"
+        onClick={() => {
+          go({ page: 'chat', id: chatId })
+          onLeave()
+        }}
+      >
+        {title ?? t.untitled}
+      </button>
+      <Question
+        title={fieldOf(approval.input, 'actionName') ?? plainWords(approval.tool)}
+        tool={approval.tool}
+        input={approval.input}
+        asked={question}
+        loading={loading}
+        onAnswer={async (answer) => {
+          await answerApproval(approval.id, answer)
+          sessions.approvalAnswered(approval.id)
+          tellTabs(chatId)
+          await Promise.all([sessions.refreshOne(chatId), answer.always ? sessions.refresh() : undefined])
+        }}
+      />
+    </div>
   )
 }

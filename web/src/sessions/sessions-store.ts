@@ -1,10 +1,11 @@
 // The list of sessions and what waits for an answer, kept fresh: looked at again every few seconds, at once when
 // another tab says so, and for single sessions when a chat asks.
 
-import { useEffect, useSyncExternalStore } from 'react'
+import { useSyncExternalStore } from 'react'
 import { call, path } from '../api/client'
 import { isMissing } from '../api/problem'
-import type { ApprovalList, Question, SessionInfo, SessionList, WaitingApproval } from '../api/types.gen'
+import type { SessionInfo, SessionList } from '../api/types.gen'
+import type { ApprovalList, WaitingApproval } from '../api/workspace-types'
 import { hearTabs, tellTabs } from './tabs'
 
 export interface SessionsState {
@@ -38,7 +39,7 @@ class SessionsStore {
       if (document.visibilityState === 'visible') void this.refresh()
     }
     const off = hearTabs((session) => {
-      void this.refreshOne(session)
+      void this.refreshOne(session).catch(() => undefined)
       void this.refresh()
     })
     document.addEventListener('visibilitychange', look)
@@ -214,14 +215,4 @@ export function useSessions(): SessionsState {
 
 export function useSession(id: string | undefined): SessionInfo | undefined {
   return useSessions().sessions.find((session) => session.id === id)
-}
-
-/** What a person should know before they answer; asked for at once when the list does not have it yet. */
-export function useQuestion(approvalId: string): Question | undefined {
-  const waiting = useSessions().approvals.find((one) => one.approval.id === approvalId)
-  const known = waiting !== undefined
-  useEffect(() => {
-    if (!known) void sessions.refresh()
-  }, [known])
-  return waiting?.question
 }

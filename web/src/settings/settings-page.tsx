@@ -1,4 +1,4 @@
-// Settings: appearance, language, tools, access, keyboard, about.
+// Settings: appearance, language, rules, tools, access, keyboard, about.
 
 import { useEffect, useId } from 'react'
 import { useTools } from '../agents/use-tools'
@@ -10,6 +10,7 @@ import { formatCount, useTexts } from '../i18n'
 import { PageHead } from '../ui/page-head'
 import { AccessSection } from './access-section'
 import { Group } from './group'
+import { RulesSection } from './rules-section'
 import { ShortcutList } from './shortcut-list'
 
 export function SettingsPage() {
@@ -47,6 +48,7 @@ export function SettingsPage() {
             </ul>
           </Group>
         )}
+        <RulesSection />
         <Tools />
         <AccessSection />
         <Group title={t.shortcuts}>

@@ -16,6 +16,7 @@ export function ShortcutList() {
     [['Esc'], t.shortcutStop],
     [['A'], t.shortcutApprove],
     [['S'], t.shortcutAlways],
+    [['W'], t.shortcutWorkspace],
     [['E'], t.shortcutEdit],
     [['D'], t.shortcutDeny],
     [[modifier, '/'], t.shortcutHelp],

@@ -9,7 +9,7 @@ interface DialogProps {
   open: boolean
   onClose: () => void
   children: ReactNode
-  kind?: 'center' | 'sheet'
+  kind?: 'center' | 'sheet' | 'wide'
 }
 
 export function Dialog({ title, open, onClose, children, kind = 'center' }: DialogProps) {

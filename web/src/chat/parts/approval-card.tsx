@@ -1,15 +1,16 @@
 // A question the agent waits on: what will happen, why it is asked, and the answers. Works with the keyboard alone.
 
-import { Check, CheckCheck, Pencil, ShieldQuestion, X } from 'lucide-react'
+import { Check, CheckCheck, Pencil, ShieldAlert, ShieldQuestion, X } from 'lucide-react'
 import { useId, useRef, useState, type KeyboardEvent } from 'react'
-import type { Question as Asked } from '../../api/types.gen'
-import { useTexts, type Texts } from '../../i18n'
-import { useQuestion } from '../../sessions/sessions-store'
+import type { Question as Asked } from '../../api/workspace-types'
+import { useTexts } from '../../i18n'
 import { Button } from '../../ui/button'
 import { showToast } from '../../ui/toasts'
+import { coveredCalls } from '../call-words'
 import { useSurroundings } from '../chat-context'
 import { toolName, type ToolPart } from '../message-types'
 import type { Answer } from '../routes'
+import { useQuestion } from '../use-question'
 import { ApprovalSubject } from './approval-subject'
 import { InputEditor } from './input-editor'
 import { titleOf } from './tool-words'
@@ -17,13 +18,14 @@ import { titleOf } from './tool-words'
 export function ApprovalCard({ part, approvalId }: { part: ToolPart; approvalId: string }) {
   const t = useTexts()
   const { answer, readOnly } = useSurroundings()
-  const asked = useQuestion(approvalId)
+  const { question, loading } = useQuestion(approvalId, toolName(part))
   return (
     <Question
       title={titleOf(part, t)}
       tool={toolName(part)}
       input={part.input}
-      asked={asked}
+      asked={question}
+      loading={loading}
       readOnly={readOnly}
       onAnswer={(given) => answer(approvalId, given)}
     />
@@ -35,20 +37,24 @@ interface QuestionProps {
   tool: string
   input: unknown
   asked: Asked | undefined
+  /** The files that would change are still to come. */
+  loading?: boolean
   readOnly?: boolean
   onAnswer: (answer: Answer) => Promise<void>
 }
 
 type Doing = 'deciding' | 'denying' | 'editing'
 
-export function Question({ title, tool, input, asked, readOnly = false, onAnswer }: QuestionProps) {
+export function Question({ title, tool, input, asked, loading = false, readOnly = false, onAnswer }: QuestionProps) {
   const t = useTexts()
   const titleId = useId()
+  const noteId = useId()
   const [sending, setSending] = useState(false)
   const [doing, setDoing] = useState<Doing>('deciding')
   const [refusal, setRefusal] = useState<string>()
   const card = useRef<HTMLElement>(null)
-  const always = asked?.always
+  const sensitive = asked?.sensitive === true
+  const always = sensitive ? undefined : asked?.always
 
   const give = (answer: Answer) => {
     setSending(true)
@@ -69,7 +75,8 @@ export function Question({ title, tool, input, asked, readOnly = false, onAnswer
     const writing = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement
     if (sending || readOnly || doing !== 'deciding' || writing || event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key === 'a') give({ approved: true })
-    else if (event.key === 's' && always) give({ approved: true, always: true })
+    else if (event.key === 's' && always) give({ approved: true, always: 'session' })
+    else if (event.key === 'w' && always) give({ approved: true, always: 'workspace' })
     else if (event.key === 'e') setDoing('editing')
     else if (event.key === 'd') setDoing('denying')
     else return
@@ -77,17 +84,18 @@ export function Question({ title, tool, input, asked, readOnly = false, onAnswer
   }
 
   return (
-    <section ref={card} className="approval" role="group" aria-labelledby={titleId} tabIndex={0} onKeyDown={keys}>
+    <section ref={card} className={sensitive ? 'approval approval-danger' : 'approval'} role="group" aria-labelledby={titleId} tabIndex={0} onKeyDown={keys}>
       <header>
-        <ShieldQuestion size={17} aria-hidden />
+        {sensitive ? <ShieldAlert size={17} aria-hidden /> : <ShieldQuestion size={17} aria-hidden />}
         <div>
           <h4 id={titleId}>{title}</h4>
           <p>
             {asked?.why ?? t.approvalWhy} <code>{tool}</code>
           </p>
+          {sensitive && <p className="approval-sensitive">{t.approvalSensitive}</p>}
         </div>
       </header>
-      {doing !== 'editing' && <ApprovalSubject input={input} />}
+      {doing !== 'editing' && <ApprovalSubject tool={tool} input={input} files={asked?.files} loading={loading} />}
       {!readOnly && doing === 'editing' && (
         <InputEditor input={input} sending={sending} refusal={refusal} onSend={(changed) => give({ approved: true, input: changed })} onCancel={back} />
       )}
@@ -98,9 +106,14 @@ export function Question({ title, tool, input, asked, readOnly = false, onAnswer
             <Check size={15} aria-hidden /> {t.approve}
           </Button>
           {always && (
-            <Button disabled={sending} onClick={() => give({ approved: true, always: true })}>
-              <CheckCheck size={15} aria-hidden /> {t.approveAlways}
-            </Button>
+            <>
+              <Button disabled={sending} aria-describedby={noteId} onClick={() => give({ approved: true, always: 'session' })}>
+                <CheckCheck size={15} aria-hidden /> {t.approveAlways}
+              </Button>
+              <Button disabled={sending} aria-describedby={noteId} onClick={() => give({ approved: true, always: 'workspace' })}>
+                <CheckCheck size={15} aria-hidden /> {t.approveWorkspace}
+              </Button>
+            </>
           )}
           <Button disabled={sending} onClick={() => setDoing('editing')}>
             <Pencil size={14} aria-hidden /> {t.editInput}
@@ -108,15 +121,15 @@ export function Question({ title, tool, input, asked, readOnly = false, onAnswer
           <Button disabled={sending} onClick={() => setDoing('denying')}>
             <X size={15} aria-hidden /> {t.deny}
           </Button>
-          {always && <p className="approval-note">{coverage(always, t)}</p>}
+          {always && (
+            <p className="approval-note" id={noteId}>
+              {t.alwaysCovers(coveredCalls(always, t))}
+            </p>
+          )}
         </footer>
       )}
     </section>
   )
-}
-
-function coverage(always: NonNullable<Asked['always']>, t: Texts): string {
-  return always.scope ? t.alwaysKind(always.tool, always.scope) : t.alwaysTool(always.tool)
 }
 
 function Denial({ sending, onDeny, onCancel }: { sending: boolean; onDeny: (reason: string) => void; onCancel: () => void }) {

@@ -1,18 +1,41 @@
-// What exactly will happen: a command, a change to a file, an address; the remaining fields below it.
+// What exactly will happen: changes to files, a command, an address; the remaining fields below it.
 
+import type { FileDiff } from '../../api/workspace-types'
+import { FileDiffs } from '../../diff/file-diffs'
+import { looksLikeDiff, PatchText } from '../../diff/patch-text'
+import { useTexts } from '../../i18n'
 import { DataView } from '../../ui/data-view'
-import { DiffView, looksLikeDiff } from './diff-view'
+import { Spinner } from '../../ui/spinner'
+import { changesFiles, isRecord, plannedDiffs } from './file-tools'
 
-export function ApprovalSubject({ input }: { input: unknown }) {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return input === undefined ? null : <DataView value={input} />
+interface ApprovalSubjectProps {
+  tool: string
+  input: unknown
+  /** The changes as the server worked them out. */
+  files?: FileDiff[] | undefined
+  loading?: boolean
+}
+
+/** Fields that say nothing more than the diff of the files. */
+const SHOWN_AS_DIFF = new Set(['path', 'content', 'edits', 'patch', 'diff'])
+
+export function ApprovalSubject({ tool, input, files, loading = false }: ApprovalSubjectProps) {
+  const t = useTexts()
+  if (!isRecord(input)) return input === undefined ? null : <DataView value={input} />
+  if (loading) {
+    return (
+      <div className="subject subject-loading">
+        <Spinner label={t.loading} />
+      </div>
+    )
   }
-  const { actionName: _purpose, ...fields } = input as Record<string, unknown>
+  const diffs = files && files.length > 0 ? files : changesFiles(tool) ? plannedDiffs(tool, input) : undefined
   const shown: React.ReactNode[] = []
   const rest: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(fields)) {
+  for (const [name, value] of Object.entries(input)) {
+    if (name === 'actionName' || value === undefined || value === null || (diffs && SHOWN_AS_DIFF.has(name))) continue
     if (typeof value === 'string' && (name === 'patch' || name === 'diff' || looksLikeDiff(value))) {
-      shown.push(<DiffView key={name} text={value} />)
+      shown.push(<PatchText key={name} text={value} />)
     } else if (typeof value === 'string' && (name === 'command' || name === 'cmd' || name === 'script')) {
       shown.push(
         <pre key={name} className="command" tabIndex={0}>
@@ -20,10 +43,11 @@ export function ApprovalSubject({ input }: { input: unknown }) {
           {value}
         </pre>,
       )
-    } else if (value !== undefined && value !== null) rest[name] = value
+    } else rest[name] = value
   }
   return (
     <div className="subject">
+      {diffs && <FileDiffs files={diffs} />}
       {shown}
       {Object.keys(rest).length > 0 && <DataView value={rest} />}
     </div>

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event'
 import { Tooltip } from 'radix-ui'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ChatContext, type ChatSurroundings } from '../chat-context'
-import type { Question } from '../../api/types.gen'
+import type { Question } from '../../api/workspace-types'
 import type { ChatMessage, Part } from '../message-types'
 import { SubAgentLanes } from '../sub-agent-lane'
 import { sessions } from '../../sessions/sessions-store'
@@ -31,7 +31,7 @@ function show(parts: Part[], change: Partial<ChatSurroundings> = {}, metadata: C
   return { ...view, surroundings }
 }
 
-const tool = (state: object, name = 'read-file'): Part => ({ type: `tool-${name}`, toolCallId: 'c1', input: { actionName: 'Read it', path: 'a.txt' }, ...state }) as Part
+const tool = (state: object, name = 'look-up'): Part => ({ type: `tool-${name}`, toolCallId: 'c1', input: { actionName: 'Read it', path: 'a.txt' }, ...state }) as Part
 
 function waiting(question: Question) {
   const approval = { id: 'apr_1', run: 'r', message: 'm', toolCall: 'c', tool: 'shell', input: {}, status: 'pending', askedAt: 0 } as const
@@ -84,13 +84,13 @@ describe('parts of a message', () => {
     expect(screen.queryByRole('button', { name: 'Always in this chat' })).toBeNull()
     expect(sessions.refresh).toHaveBeenCalledOnce()
     first.unmount()
-    waiting({ why: 'It runs a command.', always: { tool: 'shell', scope: 'ls' } })
+    waiting({ why: 'It runs a command.', always: { tools: ['shell'], command: 'ls' } })
     const { surroundings } = show([asking])
     expect(screen.getByText(/It runs a command/)).toBeTruthy()
-    expect(screen.getByText(/allows later calls of shell with “ls”/)).toBeTruthy()
+    expect(screen.getByText(/runs calls of shell with commands that begin with “ls” without asking/)).toBeTruthy()
     screen.getByRole('group').focus()
     await userEvent.keyboard('s')
-    expect(surroundings.answer).toHaveBeenCalledExactlyOnceWith('apr_1', { approved: true, always: true })
+    expect(surroundings.answer).toHaveBeenCalledExactlyOnceWith('apr_1', { approved: true, always: 'session' })
   })
 
   it('the input can be edited with the keyboard alone, and a refusal stands at its field', async () => {

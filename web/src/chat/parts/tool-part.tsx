@@ -3,13 +3,17 @@
 
 import { Check, ChevronRight, CircleSlash, Wrench, X } from 'lucide-react'
 import { useState } from 'react'
+import type { FileDiff } from '../../api/workspace-types'
+import { ChangeCounts } from '../../diff/change-mark'
 import { formatDuration, useTexts, type Texts } from '../../i18n'
 import { DataView, LongText } from '../../ui/data-view'
 import { Spinner } from '../../ui/spinner'
 import { toolName, type ToolPart } from '../message-types'
 import { noteTiming } from '../timings'
 import { ApprovalCard } from './approval-card'
-import { subjectOf, titleOf } from './tool-words'
+import { FileToolResult, hasFileView } from './file-tool-result'
+import { diffsOf, lineOf, shortPath } from './file-tools'
+import { fieldOf, subjectOf, titleOf } from './tool-words'
 
 interface ToolPartViewProps {
   part: ToolPart
@@ -24,14 +28,20 @@ export function ToolPartView({ part, messageId, edited }: ToolPartViewProps) {
   const running = isRunning(part)
   const took = noteTiming(`${messageId} ${part.toolCallId}`, running)
   if (part.state === 'approval-requested') return <ApprovalCard part={part} approvalId={part.approval.id} />
-  const subject = subjectOf(edited ? edited.input : part.input)
+  const input: unknown = edited ? edited.input : part.input
+  const output: unknown = part.state === 'output-available' ? part.output : undefined
+  // The tools for files say what they did; the purpose that the model gave stands behind it.
+  const line = lineOf({ tool: toolName(part), input, output, running }, t)
+  const purpose = fieldOf(input, 'actionName')
+  const diffs = diffsOf(output)
   return (
     <div className={`card tool tool-${outcome(part)}`}>
       <button type="button" className="card-head" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Mark part={part} />
-        <span className="card-title">{titleOf(part, t)}</span>
-        <code className="card-code">{subject ?? toolName(part)}</code>
+        {line === undefined ? <span className="card-title">{titleOf(part, t)}</span> : <Line text={line} path={shortPath(fieldOf(input, 'path'))} />}
+        {line === undefined ? <code className="card-code">{subjectOf(input) ?? toolName(part)}</code> : <span className="card-purpose">{purpose}</span>}
         <span className="card-note">
+          {diffs && <ChangeCounts added={sum(diffs, 'added')} removed={sum(diffs, 'removed')} />}
           <span className={outcome(part) === 'done' ? 'sr-only' : undefined}>{stateText(part, t)}</span>
           {edited && <span>{t.inputEdited}</span>}
           {took !== undefined && <span>{formatDuration(took)}</span>}
@@ -43,9 +53,37 @@ export function ToolPartView({ part, messageId, edited }: ToolPartViewProps) {
   )
 }
 
+/** A path that does not fit is cut at its beginning, so that the name of the file stays. */
+function Line({ text, path }: { text: string; path: string | undefined }) {
+  const at = path === undefined ? -1 : text.indexOf(path)
+  if (path === undefined || at === -1) return <span className="card-title">{text}</span>
+  return (
+    <>
+      <span className="sr-only">{text}</span>
+      <span className="card-title card-line" aria-hidden>
+        <span>{text.slice(0, at)}</span>
+        <span className="path-folder">
+          <bdi>{path}</bdi>
+        </span>
+        <span>{text.slice(at + path.length)}</span>
+      </span>
+    </>
+  )
+}
+
 function Inside({ part, edited }: { part: ToolPart; edited: { input: unknown } | undefined }) {
   const t = useTexts()
   const input: unknown = part.input ?? ('rawInput' in part ? part.rawInput : undefined)
+  const call = { tool: toolName(part), input: edited ? edited.input : input, output: part.state === 'output-available' ? part.output : undefined }
+  if (hasFileView(call)) {
+    return (
+      <div className="card-body card-body-wide">
+        <FileToolResult {...call} />
+        {edited && <p className="quiet">{t.inputEdited}</p>}
+        <Answered part={part} />
+      </div>
+    )
+  }
   return (
     <div className="card-body">
       {edited && (
@@ -72,13 +110,15 @@ function Inside({ part, edited }: { part: ToolPart; edited: { input: unknown } |
           <LongText text={part.errorText} />
         </section>
       )}
-      {part.approval && 'approved' in part.approval && part.approval.approved !== undefined && (
-        <p className="quiet">
-          {part.approval.approved ? t.approvedBy : part.approval.reason ? t.deniedReason(part.approval.reason) : t.deniedBy}
-        </p>
-      )}
+      <Answered part={part} />
     </div>
   )
+}
+
+function Answered({ part }: { part: ToolPart }) {
+  const t = useTexts()
+  if (!part.approval || !('approved' in part.approval) || part.approval.approved === undefined) return null
+  return <p className="quiet">{part.approval.approved ? t.approvedBy : part.approval.reason ? t.deniedReason(part.approval.reason) : t.deniedBy}</p>
 }
 
 function Mark({ part }: { part: ToolPart }) {
@@ -132,5 +172,7 @@ function stateText(part: ToolPart, t: Texts): string {
       return t.toolDenied
   }
 }
+
+const sum = (files: readonly FileDiff[], field: 'added' | 'removed'): number => files.reduce((whole, file) => whole + file[field], 0)
 
 const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
