@@ -24,7 +24,7 @@ pub const LAYERS: &[Layers] = &[Layers {
     inside: "engine",
     layers: &[
         &["error", "hooks", "session_name", "session_title", "system", "token_estimate"],
-        &["agents", "attachments"],
+        &["agents", "attachments", "files"],
         &["context", "model_choice"],
         &["transcript"],
         &["admission", "settings"],

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use anyhow::{Context, Result, bail};
 use protocol::{
     AgentRef, ErrorCode, MessageFacts, RunOptions, ToolSpec, Usage,
+    file_change::{ChangeList, ChangedFileDiff, FolderList, RevertRequest, RevertResult},
+    policy::{NewRule, RuleList},
     wire::{
         access::{SignInList, TokenList},
         agents::{AgentCheck, AgentList},
@@ -41,9 +43,16 @@ fn everything(generator: &mut SchemaGenerator) {
     generator.subschema_for::<ApprovalList>();
     generator.subschema_for::<AskedApproval>();
     generator.subschema_for::<BranchList>();
+    generator.subschema_for::<ChangeList>();
+    generator.subschema_for::<ChangedFileDiff>();
     generator.subschema_for::<ErrorCode>();
+    generator.subschema_for::<FolderList>();
     generator.subschema_for::<MessageFacts>();
+    generator.subschema_for::<NewRule>();
     generator.subschema_for::<Problem>();
+    generator.subschema_for::<RevertRequest>();
+    generator.subschema_for::<RevertResult>();
+    generator.subschema_for::<RuleList>();
     generator.subschema_for::<RunOptions>();
     generator.subschema_for::<SessionInfo>();
     generator.subschema_for::<SessionList>();
