@@ -1,1 +1,0 @@
-import{f as e,v as t,w as n}from"./index-CZzCLQV2.js";import{f as r,s as i}from"./i18n-CCsy2KW6.js";var a=r();function o({title:r}){let o=i(),s=e();return(0,a.jsxs)(`header`,{className:`page-head`,children:[(0,a.jsx)(n,{label:o.showSidebar,className:`only-narrow`,onClick:s.openSidebar,children:(0,a.jsx)(t,{size:18})}),(0,a.jsx)(`h1`,{children:r})]})}export{o as t};

@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{p as t}from"./i18n-CCsy2KW6.js";import{L as n}from"./index-CZzCLQV2.js";var r=e(t(),1),i;function a(){let[e,t]=(0,r.useState)([]);return(0,r.useEffect)(()=>{let e=!0;return i??=n(`GET`,`/api/tools`).then(e=>e.tools,()=>(i=void 0,[])),i.then(n=>e&&t(n)),()=>{e=!1}},[]),e}export{a as t};
