@@ -2,87 +2,29 @@
 
 #![expect(clippy::unwrap_used, reason = "a step that fails fails the test")]
 
-use std::{
-    fs,
-    io::{BufRead, BufReader},
-    net::TcpListener,
-    path::Path,
-    process::{Child, ChildStdout, Command, Stdio},
-};
+#[path = "cli/home.rs"]
+#[allow(dead_code, reason = "this test needs a part of it")]
+mod home;
 
+use std::{fs, path::Path};
+
+use home::{Home, Said};
 use serde_json::Value;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_concertino");
-
-struct Home {
-    folder: tempfile::TempDir,
-    address: String,
+/// Calls `concertino agents`.
+fn agents(home: &Home, arguments: &[&str]) -> Said {
+    home.run("agents", arguments)
 }
 
-struct Said {
-    code: i32,
-    out: String,
-    err: String,
+fn path(home: &Home, name: &str) -> String {
+    home.folder.path().join(name).to_string_lossy().into_owned()
 }
 
-impl Home {
-    fn new() -> Self {
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        Self { folder: tempfile::tempdir().unwrap(), address }
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).to_string_lossy().into_owned()
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        let path = self.folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        self.path(name)
-    }
-
-    fn command(&self) -> Command {
-        let mut command = Command::new(BINARY);
-        command
-            .env_clear()
-            .env("CONCERTINO_DATA_DIR", self.folder.path().join("data"))
-            .env("CONCERTINO_LISTEN", &self.address)
-            .env("CONCERTINO_DISCOVER", "off")
-            .current_dir(self.folder.path())
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn agents(&self, arguments: &[&str]) -> Said {
-        let output = self.command().arg("agents").args(arguments).output().unwrap();
-        Said {
-            code: output.status.code().unwrap(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-
-    fn serve(&self) -> Server {
-        let mut process = self.command().arg("serve").stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap());
-        let mut line = String::new();
-        lines.read_line(&mut line).unwrap();
-        assert!(line.contains(&self.address), "{line}");
-        Server { process, _lines: lines }
-    }
-}
-
-struct Server {
-    process: Child,
-    _lines: BufReader<ChildStdout>,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
+fn write(home: &Home, name: &str, text: &str) -> String {
+    let file = home.folder.path().join(name);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, text).unwrap();
+    path(home, name)
 }
 
 fn width(line: &str) -> usize {
@@ -97,40 +39,42 @@ fn fits_80_columns(text: &str) {
 }
 
 fn team(home: &Home) -> String {
-    home.write(
+    write(
+        home,
         "team/lead/agent.toml",
         "description = \"Leads.\"\ntools = [\"time-now\"]\nallowedSubAgents = [\"helper\"]\n",
     );
-    home.write("team/lead/prompt.md", "You lead {{ project }}.\n");
-    home.write(
+    write(home, "team/lead/prompt.md", "You lead {{ project }}.\n");
+    write(
+        home,
         "team/helper.json",
         "{\"name\": \"helper\", \"description\": \"Helps.\", \"systemPrompt\": \"You help.\", \"toolKeys\": [\"time-now\"]}",
     );
-    home.path("team")
+    path(home, "team")
 }
 
 #[test]
 fn the_list_shows_every_agent_in_80_columns_and_as_json() {
     let home = Home::new();
-    let said = home.agents(&[]);
+    let said = agents(&home, &[]);
     assert_eq!(said.code, 0, "{}", said.err);
     fits_80_columns(&said.out);
     let general = said.out.lines().find(|line| line.starts_with("general ")).unwrap();
     assert!(general.contains("main") && general.contains("built-in"), "{general}");
     let calendar = said.out.lines().find(|line| line.starts_with("calendar ")).unwrap();
     assert!(calendar.contains("✗ the tools calendar-query"), "{calendar}");
-    let list: Value = serde_json::from_str(&home.agents(&["list", "--json"]).out).unwrap();
+    let list: Value = serde_json::from_str(&agents(&home, &["list", "--json"]).out).unwrap();
     assert!(list["agents"].as_array().unwrap().len() >= 15);
 }
 
 #[test]
 fn show_tells_what_an_agent_is_made_of_and_an_unknown_name_is_an_error() {
     let home = Home::new();
-    let said = home.agents(&["show", "agent_search"]);
+    let said = agents(&home, &["show", "agent_search"]);
     assert_eq!(said.code, 0, "{}", said.err);
     fits_80_columns(&said.out);
     assert!(said.out.contains("name          search\n") && said.out.contains("prompt\n  "), "{}", said.out);
-    let unknown = home.agents(&["show", "nobody"]);
+    let unknown = agents(&home, &["show", "nobody"]);
     assert_eq!(unknown.code, 1);
     assert!(unknown.err.contains("`concertino agents list`"), "{}", unknown.err);
 }
@@ -138,17 +82,19 @@ fn show_tells_what_an_agent_is_made_of_and_an_unknown_name_is_an_error() {
 #[test]
 fn check_prints_every_problem_with_file_and_line() {
     let home = Home::new();
-    let toml = home.write(
+    let toml = write(
+        &home,
         "wrong/a/agent.toml",
         "displayName = \"A\"\ntools = [\n  \"time-now\",\n  \"fly\",\n]\nmaxSteps = 0\ncolour = \"red\"\n",
     );
-    let prompt = home.write("wrong/a/prompt.md", "Hello\n{{ weather }}\n");
-    let json = home.write(
+    let prompt = write(&home, "wrong/a/prompt.md", "Hello\n{{ weather }}\n");
+    let json = write(
+        &home,
         "wrong/b.json",
         "[{\"name\": \"b\",\n  \"systemPrompt\": \"p\",\n  \"toolKeys\": [\"jump\"]}]",
     );
-    let broken = home.write("wrong/c.toml", "prompt = \"p\"\ntools = [\n");
-    let said = home.agents(&["check", &home.path("wrong")]);
+    let broken = write(&home, "wrong/c.toml", "prompt = \"p\"\ntools = [\n");
+    let said = agents(&home, &["check", &path(&home, "wrong")]);
     assert_eq!(said.code, 1);
     for expected in [
         format!("{toml}:4: tools[1]: There is no tool named \"fly\"."),
@@ -163,36 +109,42 @@ fn check_prints_every_problem_with_file_and_line() {
         assert!(said.out.contains(&expected), "{expected}\n\n{}", said.out);
     }
     assert!(said.out.ends_with("6 problems found.\n"), "{}", said.out);
-    let right = home.agents(&["check", &team(&home)]);
+    let right = agents(&home, &["check", &team(&home)]);
     assert_eq!((right.code, right.out.as_str()), (0, "All 2 agents are valid.\n"), "{}", right.err);
 }
 
 fn imports(home: &Home) {
     let folder = team(home);
-    let tried = home.agents(&["import", "--dry-run", &folder]);
+    let tried = agents(home, &["import", "--dry-run", &folder]);
     assert_eq!(tried.out, "would be added: helper\nwould be added: lead\n", "{}", tried.err);
-    let first = home.agents(&["import", &folder]);
+    let first = agents(home, &["import", &folder]);
     assert_eq!((first.code, first.out.as_str()), (0, "added: helper\nadded: lead\n"), "{}", first.err);
-    let again = home.agents(&["import", &folder]);
+    let again = agents(home, &["import", &folder]);
     assert_eq!(again.out, "unchanged: helper\nunchanged: lead\n", "{}", again.err);
     // The helper may have more only once its caller has: the order of the files does not matter.
-    home.write(
+    write(
+        home,
         "team/lead/agent.toml",
         "tools = [\"time-now\", \"update-plan\"]\nallowedSubAgents = [\"helper\"]\n",
     );
-    home.write(
+    write(
+        home,
         "team/helper.json",
         "{\"name\": \"helper\", \"systemPrompt\": \"You help.\", \"toolKeys\": [\"update-plan\"]}",
     );
-    let changed = home.agents(&["import", &folder]);
+    let changed = agents(home, &["import", &folder]);
     assert_eq!(changed.out, "changed: lead\nchanged: helper\n", "{}", changed.err);
-    let shown: Value = serde_json::from_str(&home.agents(&["show", "--json", "helper"]).out).unwrap();
+    let shown: Value = serde_json::from_str(&agents(home, &["show", "--json", "helper"]).out).unwrap();
     assert_eq!((&shown["version"], &shown["source"]), (&2.into(), &"database".into()));
     // A saved list can be imported again.
-    let list = home.write("saved.json", &home.agents(&["list", "--json"]).out);
-    assert_eq!(home.agents(&["import", &list]).out, "unchanged: helper\nunchanged: lead\n");
-    home.write("team/helper.json", "{\"name\": \"helper\", \"systemPrompt\": \"\", \"toolKeys\": [\"fly\"]}");
-    let refused = home.agents(&["import", &folder]);
+    let list = write(home, "saved.json", &agents(home, &["list", "--json"]).out);
+    assert_eq!(agents(home, &["import", &list]).out, "unchanged: helper\nunchanged: lead\n");
+    write(
+        home,
+        "team/helper.json",
+        "{\"name\": \"helper\", \"systemPrompt\": \"\", \"toolKeys\": [\"fly\"]}",
+    );
+    let refused = agents(home, &["import", &folder]);
     assert_eq!(refused.code, 1);
     assert!(
         refused.out.contains("helper.json:1: toolKeys[0]") && refused.out.contains("not imported"),
@@ -212,24 +164,24 @@ fn files_are_imported_through_a_running_server() {
     let server = home.serve();
     imports(&home);
     drop(server);
-    assert!(home.agents(&["list"]).out.contains("helper "));
+    assert!(agents(&home, &["list"]).out.contains("helper "));
 }
 
 #[test]
 fn agents_of_the_data_folder_are_there_and_a_wrong_one_is_left_out_with_the_reason() {
     let home = Home::new();
-    home.write("data/agents/tutor/agent.toml", "description = \"Teaches.\"\ntools = [\"time-now\"]\n");
-    home.write("data/agents/tutor/prompt.md", "You teach.");
-    home.write("data/agents/wrong.toml", "prompt = \"p\"\ntools = [\"fly\"]\n");
-    let said = home.agents(&[]);
+    write(&home, "data/agents/tutor/agent.toml", "description = \"Teaches.\"\ntools = [\"time-now\"]\n");
+    write(&home, "data/agents/tutor/prompt.md", "You teach.");
+    write(&home, "data/agents/wrong.toml", "prompt = \"p\"\ntools = [\"fly\"]\n");
+    let said = agents(&home, &[]);
     let tutor = said.out.lines().find(|line| line.starts_with("tutor ")).unwrap();
     assert!(tutor.contains("file") && tutor.ends_with("Teaches."), "{tutor}");
     assert!(!said.out.contains("wrong"), "{}", said.out);
     assert!(said.err.contains("wrong.toml:2: tools[0]: There is no tool named \"fly\"."), "{}", said.err);
-    let checked = home.agents(&["check"]);
+    let checked = agents(&home, &["check"]);
     assert_eq!(checked.code, 1);
     assert!(checked.out.contains("1 problem found."), "{}", checked.out);
-    assert!(Path::new(&home.path("data/concertino.db")).exists());
+    assert!(Path::new(&path(&home, "data/concertino.db")).exists());
 }
 
 #[test]
