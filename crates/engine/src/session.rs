@@ -19,6 +19,7 @@ pub mod request;
 pub(crate) mod revert;
 pub(crate) mod rules;
 pub(crate) mod runner;
+mod send;
 mod start;
 mod sub_agent_view;
 mod sub_agents;

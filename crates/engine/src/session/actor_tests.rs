@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use futures::poll;
-use protocol::{Role, RunOptions, SessionId, WorkspaceId, planted::Unread};
+use protocol::{Role, RunOptions, SessionId, WhenBusy, WorkspaceId, planted::Unread};
 use store::{Queue as _, Sessions};
 use tokio::sync::oneshot;
 
@@ -12,6 +12,7 @@ use crate::{
     services::for_tests::TemporaryStore,
     session::{
         fake_runner::{Call, Counts, FakeRun, FakeRunner, Order, message},
+        request::{SendKind, Submit},
         runner::{Ending, Resume},
         viewer::ViewError,
     },
