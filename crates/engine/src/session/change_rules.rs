@@ -1,7 +1,5 @@
 //! Changes the rules of a session. They are events of the session, so they are stored with it and go with it.
 
-use std::sync::Arc;
-
 use protocol::{Rule, RuleId, SessionEvent};
 
 use super::actor::Actor;
@@ -19,27 +17,27 @@ impl Actor {
     /// Appends the change. A run that is active follows it from the next call on.
     pub(super) async fn change_rules(&mut self, change: RuleChange) -> Result<(), EngineError> {
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
-        let live = self.live.as_ref().map(|live| Arc::clone(&live.rules));
-        let event = match change {
+        let event = match &change {
             RuleChange::Add(rule) => {
                 if record.rules.len() >= MAX_SESSION_RULES {
                     return Err(EngineError::too_many_rules(MAX_SESSION_RULES, "chat"));
                 }
-                if let Some(live) = live {
-                    live.add(Rule::clone(&rule));
-                }
-                SessionEvent::RuleAdded { rule }
+                SessionEvent::RuleAdded { rule: rule.clone() }
             }
             RuleChange::Revoke(rule) => {
-                if !record.rules.iter().any(|known| known.id == rule) {
+                if !record.rules.iter().any(|known| known.id == *rule) {
                     return Err(EngineError::RuleNotFound);
                 }
-                if let Some(live) = live {
-                    live.remove(&rule);
-                }
-                SessionEvent::RuleRevoked { rule }
+                SessionEvent::RuleRevoked { rule: rule.clone() }
             }
         };
-        self.append(vec![event]).await
+        self.append(vec![event]).await?;
+        if let Some(live) = &self.live {
+            match change {
+                RuleChange::Add(rule) => live.rules.add(*rule),
+                RuleChange::Revoke(rule) => live.rules.remove(&rule),
+            }
+        }
+        Ok(())
     }
 }
