@@ -13,7 +13,7 @@ use protocol::{
     wire::rest::{ApprovalAnswer, ApprovalList, AskedApproval, WaitingApproval},
 };
 use serde_json::Value;
-use store::SessionInteraction;
+use store::{MAX_WORKSPACE_RULES, SessionInteraction};
 
 use crate::{
     Engine, EngineError,
@@ -157,6 +157,12 @@ impl Engine {
             && asked.interaction.status == InteractionStatus::Pending
         {
             offered = self.judge_edited(workspace, asked, input).await?;
+        }
+        if always == Some(GrantScope::Workspace) {
+            let rules = self.services.tools.rules.of_workspace(workspace).await?;
+            if rules.records.len() >= MAX_WORKSPACE_RULES as usize {
+                return Err(EngineError::too_many_rules(MAX_WORKSPACE_RULES as usize, "workspace"));
+            }
         }
         let grant = match (always, offered) {
             (None, _) => None,
