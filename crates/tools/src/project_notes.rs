@@ -10,7 +10,8 @@ use files::{FileDomain, FileError, LogicalPath};
 
 use crate::{ToolCtx, file_work::blocking};
 
-const FILE: &str = "AGENTS.md";
+/// The name of a file of notes.
+pub const FILE: &str = "AGENTS.md";
 /// How many bytes of notes a preface has at most.
 const MOST_BYTES: usize = 32 << 10;
 /// How many bytes of notes a result has at most: it must stay below the limit for results, together with a long file.

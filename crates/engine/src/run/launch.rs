@@ -10,7 +10,7 @@ use protocol::{
 };
 use store::{RecoveryStage, RunRecord, RunStatus, SessionRecord};
 use tokio::sync::mpsc;
-use tools::{Tool as _, read_file::ReadFile};
+use tools::{Tool as _, project_notes, read_file::ReadFile};
 
 use super::{
     agent_inbox::AgentInbox,
@@ -83,16 +83,15 @@ impl Runner for AgentRunner {
         let services = &self.services;
         let log = end.open(services);
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&services.tasks.flusher));
-        let preface =
-            preface::of_run(end.preface.as_ref(), &agent, &options, self.project_notes(session, &agent))
-                .await;
+        let beginning = self.beginning(session, end.rules).await?;
+        let notes = self.project_notes(session, &agent, &beginning);
+        let preface = preface::of_run(end.preface.as_ref(), &agent, &options, notes).await;
         // A command is not a turn of an agent.
         if preface.is_new && command.is_none() {
             let (agent, text) = (agent.name.clone(), preface.text.clone());
             events.push(SessionEvent::PrefaceWritten { agent, text });
         }
         let setup = self.set_up(session, agent, model, &options, &preface.text).await?;
-        let beginning = self.beginning(session, end.rules).await?;
         let run = RunRecord {
             id: services.ids.run(),
             message: services.ids.message(),
@@ -138,8 +137,8 @@ impl Runner for AgentRunner {
         let mut restored = self.restore(record, &run, &how).await?;
         let cause = if matches!(how, Resume::Recover(_)) { Cause::Crash } else { Cause::Person };
         restored.sub_agents.iter_mut().for_each(|sub_agent| sub_agent.cause = cause);
-        let setup = self.set_up_again(session, record, &run.options).await?;
         let beginning = self.beginning(session, record.rules.clone()).await?;
+        let setup = self.set_up_again(session, record, &run.options, &beginning).await?;
         let how = match how {
             Resume::Answer { decisions, mut outputs } => {
                 restored.retain_expected(&mut outputs, &setup.tools);
@@ -255,14 +254,20 @@ impl AgentRunner {
         })
     }
 
-    /// The notes of the work directory, for an agent that works with files.
-    async fn project_notes(&self, session: &SessionName, agent: &AgentDefinition) -> Option<String> {
+    /// The notes of the work directory, for an agent that works with files, where no rule keeps them from being read.
+    async fn project_notes(
+        &self,
+        session: &SessionName,
+        agent: &AgentDefinition,
+        beginning: &Beginning,
+    ) -> Option<String> {
         let tools = self.services.agents.registry.tools_of(&session.workspace, agent);
-        if !tools.iter().any(|tool| tool == ReadFile::NAME) {
+        let reads = tools.iter().any(|tool| tool == ReadFile::NAME);
+        if !reads || !beginning.rules.in_force().may_read(project_notes::FILE) {
             return None;
         }
-        let workspace = self.services.tools.files.get(&session.workspace).await.ok()?;
-        blocking(move || Ok(tools::project_notes::of_root(&workspace.domain))).await.ok()?
+        let workspace = Arc::clone(&beginning.workspace);
+        blocking(move || Ok(project_notes::of_root(&workspace.domain))).await.ok()?
     }
 
     async fn set_up(
@@ -291,16 +296,12 @@ impl AgentRunner {
         session: &SessionName,
         record: &SessionRecord,
         options: &RunOptions,
+        beginning: &Beginning,
     ) -> Result<AgentSetup, EngineError> {
         let found = match self.services.agents.main(&session.workspace, options) {
             Ok(agent) => {
-                let preface = preface::of_run(
-                    record.preface.as_ref(),
-                    &agent,
-                    options,
-                    self.project_notes(session, &agent),
-                )
-                .await;
+                let notes = self.project_notes(session, &agent, beginning);
+                let preface = preface::of_run(record.preface.as_ref(), &agent, options, notes).await;
                 let model = choose_model(&self.services.catalog, session, options, &agent)
                     .unwrap_or_else(|error| Arc::new(UnavailableModel(error)));
                 self.set_up(session, agent, model, options, &preface.text).await
