@@ -1,4 +1,4 @@
-//! Files and folders that are never reachable, wherever they appear below the work directory.
+//! Files and folders that no access reaches, even if a link, a mount or a hard link puts them below the work directory.
 
 use std::{
     collections::HashSet,

@@ -79,7 +79,7 @@ impl RuleSet {
 
     /// Whether a search may read this file, given that the search itself may run. Files that a rule asks about or refuses
     /// are left out of searches, also when the rule is only for reading them one by one; and so are files that usually
-    /// hold secrets. The mode is not asked again: whoever allowed the search of a folder allowed its ordinary files.
+    /// hold secrets. The mode does not count here: a person who allowed the search of a folder allowed its ordinary files.
     pub fn may_read(&self, path: &str) -> bool {
         let is_free = |tool: &&str| {
             matches!(self.by_rules(tool, Touched::Path(path), Action::Read), None | Some(Verdict::Run))

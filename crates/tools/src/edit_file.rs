@@ -60,10 +60,7 @@ impl Tool for EditFile {
     }
 
     fn need(&self, input: &Input, files: &FileDomain) -> Need {
-        // A path that cannot be used fails when the call runs, and changes nothing.
-        let Ok(path) = files.resolve(&input.path) else { return Need::Nothing };
-        let path = path.relative().to_owned();
-        Need::Write { why: format!("It changes {path}."), paths: vec![path] }
+        file_draft::need_of(&input.path, "changes", files)
     }
 
     async fn preview(&self, files: &WorkspaceFiles, input: &Input) -> Result<Vec<FileDiff>, ToolError> {

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, hash_map::Entry};
 
 use files::{Content, FileDomain, LogicalPath, MAX_CHANGED_BYTES, NewContent, NewFile, text};
+use policy::Need;
 use protocol::{FailureCode, file_change::EntryKind};
 
 use crate::{ToolError, WorkspaceFiles};
@@ -48,6 +49,14 @@ pub(crate) enum Unread {
     Refuse,
     /// Yes: the call names the text that it replaces.
     Accept,
+}
+
+/// What a call needs that changes this file; `does` is the verb for the person. A path that cannot be used needs nothing:
+/// the call fails when it runs, and changes nothing.
+pub(crate) fn need_of(path: &str, does: &str, files: &FileDomain) -> Need {
+    let Ok(path) = files.resolve(path) else { return Need::Nothing };
+    let path = path.relative().to_owned();
+    Need::Write { why: format!("It {does} {path}."), paths: vec![path] }
 }
 
 /// Runs `work` on a thread that may block, with a draft that knows which of these files the session has read.

@@ -127,8 +127,8 @@ impl TableWriter<'_> {
         })
     }
 
-    /// Adds what a person allowed to the rules of the workspace, unless the same rule exists. A workspace that has as many
-    /// rules as it may have is left as it is: whoever offers this to a person checks that there is room.
+    /// Adds what a person allowed to the rules of the workspace, unless the same rule exists. A workspace with
+    /// [`MAX_WORKSPACE_RULES`] gets no further one; the engine checks this before it accepts the answer.
     pub(super) fn allow_in_workspace(
         &self,
         calls: &CallPattern,
