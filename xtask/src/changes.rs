@@ -53,10 +53,8 @@ pub struct Workspace {
 pub struct Affected {
     /// Crates with changed files.
     pub changed: BTreeSet<String>,
-    /// The changed crates and all crates whose library or binary depends on one.
+    /// The changed crates, all crates whose library or binary depends on one, and the crates whose tests depend on those.
     pub dependent: BTreeSet<String>,
-    /// These and the crates whose tests depend on one.
-    pub with_tests: BTreeSet<String>,
 }
 
 impl Workspace {
@@ -87,7 +85,7 @@ impl Workspace {
 
     pub fn all(&self) -> Affected {
         let names: BTreeSet<String> = self.dependencies.keys().cloned().collect();
-        Affected { changed: names.clone(), dependent: names.clone(), with_tests: names }
+        Affected { changed: names.clone(), dependent: names }
     }
 
     /// Which crates these files concern.
@@ -118,9 +116,9 @@ impl Workspace {
             }
             dependent.extend(more);
         }
-        let mut with_tests = dependent.clone();
-        with_tests.extend(needing(&self.test_dependencies, &dependent));
-        Affected { changed, dependent, with_tests }
+        let for_tests = needing(&self.test_dependencies, &dependent);
+        dependent.extend(for_tests);
+        Affected { changed, dependent }
     }
 }
 
@@ -167,26 +165,22 @@ mod tests {
         }))
     }
 
-    fn affected(files: &[&str]) -> [String; 3] {
+    fn affected(files: &[&str]) -> [String; 2] {
         let files: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
         let affected = workspace().affected(&files);
-        [affected.changed, affected.dependent, affected.with_tests]
-            .map(|names| names.into_iter().collect::<Vec<_>>().join(" "))
+        [affected.changed, affected.dependent].map(|names| names.into_iter().collect::<Vec<_>>().join(" "))
     }
 
     #[test]
     fn a_changed_crate_concerns_those_that_depend_on_it() {
-        assert_eq!(
-            affected(&["crates/engine/src/run.rs"]),
-            ["engine", "engine server testkit", "engine server testkit"]
-        );
-        assert_eq!(affected(&["crates/testkit/src/lib.rs"]), ["testkit", "testkit", "server testkit"]);
-        assert_eq!(affected(&["xtask/src/main.rs"]), ["xtask", "xtask", "xtask"]);
+        assert_eq!(affected(&["crates/engine/src/run.rs"]), ["engine", "engine server testkit"]);
+        assert_eq!(affected(&["crates/testkit/src/lib.rs"]), ["testkit", "server testkit"]);
+        assert_eq!(affected(&["xtask/src/main.rs"]), ["xtask", "xtask"]);
     }
 
     #[test]
     fn files_outside_of_crates_concern_those_that_compile_them() {
-        assert_eq!(affected(&["README.md", "docs/agents.md"]), ["", "", ""]);
+        assert_eq!(affected(&["README.md", "docs/agents.md"]), ["", ""]);
         assert_eq!(affected(&["web/dist/index.html"])[0], "server");
         assert_eq!(affected(&["CONTRIBUTING.md"])[0], "tools");
         assert_eq!(affected(&["Cargo.lock"])[0], "engine protocol server testkit tools xtask");

@@ -1,5 +1,5 @@
-//! `cargo xtask check`: the checks to run while editing. Format and tree always; lints, types and unit tests of the
-//! crates that changed since the branch left `main`.
+//! `cargo xtask check`: the checks to run while editing. Format and tree always; lints and types of the crates that
+//! changed since the branch left `main` and of those that depend on them; unit tests of the crates that changed.
 //!
 //! `cargo xtask test` is what CI runs; this is the quick part of it.
 
@@ -49,7 +49,7 @@ fn every_step(project: &Project, arguments: &CheckArguments, steps: &mut Steps) 
         "{} files changed; crates: {}; crates that depend on them: {}; web interface: {}",
         files.len(),
         in_words(affected.changed.iter()),
-        in_words(affected.with_tests.difference(&affected.changed)),
+        in_words(affected.dependent.difference(&affected.changed)),
         if web_changed { "yes" } else { "no" },
     );
     steps.run("format", |_| command::run(cargo(project).args(["fmt", "--all", "--check"])))?;
@@ -72,14 +72,14 @@ fn every_step(project: &Project, arguments: &CheckArguments, steps: &mut Steps) 
 }
 
 fn rust_steps(project: &Project, affected: &Affected, steps: &mut Steps) -> Result<()> {
-    if affected.with_tests.is_empty() {
+    if affected.dependent.is_empty() {
         println!("no crate changed");
         return Ok(());
     }
     // Clippy also checks the types of every target, tests included.
     steps.run("clippy", |_| {
         let mut clippy = cargo(project);
-        clippy.arg("clippy").args(packages(&affected.with_tests)).args([
+        clippy.arg("clippy").args(packages(&affected.dependent)).args([
             "--all-targets",
             "--",
             "-D",
@@ -94,7 +94,7 @@ fn rust_steps(project: &Project, affected: &Affected, steps: &mut Steps) -> Resu
         } else {
             tests.args(["test", "--no-fail-fast"]);
         }
-        tests.args(packages(&affected.dependent)).args(["--lib", "--bins"]);
+        tests.args(packages(&affected.changed)).args(["--lib", "--bins"]);
         rust_tests::run_counted(&mut tests, notes)
     })
 }

@@ -35,8 +35,9 @@ pub enum Name {
     Churn,
     /// 200 runs at once against a server that answers 429 to two thirds of its calls: all finish, in a fair order
     Scheduler,
-    /// 200 random sequences of edits to files and reverts, and as many with edits of somebody else in between
-    Reverts,
+    /// 200 random sequences of edits to files and reverts, as many with edits of somebody else in between, and 200 times
+    /// kill -9 while a patch changes 300 files
+    Files,
     /// Ten minutes of coverage-guided fuzzing for each decoder, the JSON repair and the messages of a client
     Fuzz,
     /// Twenty minutes of hostile model output, through the whole server with every agent and tool
@@ -150,7 +151,7 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             tests.env("SCHEDULER_RUNS", std::env::var("SCHEDULER_RUNS").unwrap_or_else(|_| "200".to_owned()));
             rust_tests::run_counted(&mut tests, notes)
         }),
-        Name::Reverts => steps.run("reverts", |notes| {
+        Name::Files => steps.run("files", |notes| {
             let mut tests = cargo(project);
             tests.args([
                 "test",
@@ -162,7 +163,10 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
                 "files::property_tests",
             ]);
             let count = std::env::var("REVERT_SEQUENCES").unwrap_or_else(|_| "200".to_owned());
-            rust_tests::run_counted(tests.env("REVERT_SEQUENCES", count), notes)
+            rust_tests::run_counted(tests.env("REVERT_SEQUENCES", count), notes)?;
+            let mut kills = release_test(project, "file_kills");
+            kills.env("FILE_KILLS", std::env::var("FILE_KILLS").unwrap_or_else(|_| "200".to_owned()));
+            rust_tests::run_counted(&mut kills, notes)
         }),
         Name::Fuzz => steps.run("fuzz", |_| fuzz::run(project)),
         Name::Hostile => steps.run("hostile", |notes| {

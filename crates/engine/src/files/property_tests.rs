@@ -1,7 +1,7 @@
 //! Random sequences of tool edits, reverts and edits of somebody else: a revert restores every file byte for byte, with its
 //! mode, and never overwrites what somebody else wrote.
 //!
-//! `REVERT_SEQUENCES` says how many; `cargo xtask soak reverts` takes 200. A failure names its seed.
+//! `REVERT_SEQUENCES` says how many; `cargo xtask soak files` takes 200. A failure names its seed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
