@@ -207,6 +207,10 @@ impl Config {
         if !listen.ip().is_unspecified() {
             hosts.push(listen.ip().to_string());
         }
+        let durability = match ours("DURABILITY").or(file.durability) {
+            Some(text) => text.parse().map_err(anyhow::Error::msg)?,
+            None => Durability::default(),
+        };
         Ok(Self {
             listen,
             data_dir: data_dir.clone(),
@@ -226,10 +230,7 @@ impl Config {
                 Some(threads) => threads,
                 None => all_but_one_core(),
             },
-            durability: match ours("DURABILITY").or(file.durability) {
-                Some(text) => text.parse().map_err(anyhow::Error::msg)?,
-                None => Durability::default(),
-            },
+            durability,
             profile: match ours("STREAM_PROFILE").or(file.stream_profile).as_deref() {
                 None | Some("common") => Profile::Common,
                 Some("v7") => Profile::V7,
@@ -267,6 +268,7 @@ impl Config {
                 content_limit: number("MAX_KEPT_BYTES", ours("MAX_KEPT_BYTES"))?
                     .or(file.max_kept_bytes)
                     .unwrap_or(CONTENT_LIMIT),
+                durability,
             },
             approvals: approvals::approvals(approvals, ours)?,
             log: ours("LOG").or(file.log).unwrap_or_else(|| "warn".to_owned()),

@@ -32,7 +32,7 @@ pub use engine::{
 pub use error::EngineError;
 pub use files::{
     browse::{FileKind, WorkspaceFile},
-    workspaces::{CONTENT_LIMIT, FileSettings, content_file},
+    workspaces::{CONTENT_LIMIT, FileSettings, content_file, contents_to_read},
 };
 pub use mailbox::answer::Decision;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};

@@ -2,7 +2,7 @@
 //!
 //! 1. [`stage`] checks that every file is in the state that its change is based on and keeps the contents before and after.
 //! 2. The caller records the changes that it returns: from then on a crash is followed by [`complete`].
-//! 3. [`apply`] writes the new files beside the old ones and then exchanges them.
+//! 3. [`Staged::apply`] writes the new files beside the old ones and then exchanges them.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,12 @@ use crate::{
     commit::{Change, commit},
     contents::sha256,
     folders::{self, Folders},
+    in_parallel,
     present::{Present, present, read_present},
 };
 
 /// Files up to this size can be changed: the content before and after is kept.
 pub const MAX_CHANGED_BYTES: u64 = 64 << 20;
-/// So many bytes are kept at a time.
-const KEPT_TOGETHER: usize = 32 << 20;
 const NEW_MODE: u32 = 0o644;
 
 /// What to make of a file.
@@ -39,6 +38,35 @@ pub struct NewFile {
     pub mode: Option<u32>,
 }
 
+/// Changes whose contents are kept, and which are not made yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Staged {
+    changes: Vec<FileChange>,
+    /// The new content of each; `None` where the file is deleted.
+    new: Vec<Option<Vec<u8>>>,
+}
+
+impl Staged {
+    /// What the caller records before it makes the changes.
+    pub fn changes(&self) -> &[FileChange] {
+        &self.changes
+    }
+
+    pub fn into_changes(self) -> Vec<FileChange> {
+        self.changes
+    }
+
+    /// Makes the changes as [`apply`] does, without reading the new contents again.
+    pub fn apply(&self, domain: &FileDomain, contents: &ContentStore) -> Result<(), FileError> {
+        let mut changes = parse(&self.changes)?;
+        for (change, new) in changes.iter_mut().zip(&self.new) {
+            change.new = new.as_deref();
+        }
+        let _lock = domain.root.lock_changes();
+        apply_locked(domain, contents, &changes, &changes)
+    }
+}
+
 /// What became of a change set that a crash interrupted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completed {
@@ -53,39 +81,59 @@ pub struct Completed {
 pub fn stage(
     domain: &FileDomain,
     contents: &ContentStore,
-    files: &[NewContent],
-) -> Result<Vec<FileChange>, FileError> {
+    files: Vec<NewContent>,
+) -> Result<Staged, FileError> {
     check_paths(files.iter().map(|file| &file.path))?;
     let deleted = || files.iter().filter(|file| file.after.is_none()).map(|file| &file.path);
-    let mut folders = Folders::new(domain);
-    let mut changes = Vec::with_capacity(files.len());
-    let mut keeping = Keeping { contents, bytes: Vec::new(), size: 0 };
-    for file in files {
-        let present = read_present(domain, &mut folders, &file.path, MAX_CHANGED_BYTES);
-        let present = absent_if_emptied(present, &file.path, deleted)?;
-        check_state(&file.path, present.as_ref().map(|(present, _)| &present.state), file.before.as_ref())?;
+    let check = |folders: &mut Folders, file: &NewContent| Checked::of(domain, folders, file, deleted);
+    let checked = in_parallel(&files, || Folders::new(domain), check)?;
+    let mut kept: Vec<(&str, &[u8])> = Vec::with_capacity(2 * files.len());
+    for (file, checked) in files.iter().zip(&checked).filter(|(_, checked)| checked.is_change) {
+        let before = file.before.as_ref().zip(checked.old.as_ref());
+        kept.extend(before.map(|(state, bytes)| (state.content.as_str(), bytes.as_slice())));
+        let after = checked.after.as_ref().zip(file.after.as_ref());
+        kept.extend(after.map(|(state, new)| (state.content.as_str(), new.bytes.as_slice())));
+    }
+    contents.put_all(&kept)?;
+    let mut staged = Staged::default();
+    for (file, checked) in files.into_iter().zip(checked).filter(|(_, checked)| checked.is_change) {
+        let (path, before, after) = (file.path.to_string(), file.before, checked.after);
+        staged.changes.push(FileChange { path, before, after });
+        staged.new.push(file.after.map(|new| new.bytes));
+    }
+    Ok(staged)
+}
+
+/// A change whose file is in the state that it is based on.
+struct Checked {
+    after: Option<FileState>,
+    /// The present content.
+    old: Option<Vec<u8>>,
+    is_change: bool,
+}
+
+impl Checked {
+    fn of<'a, I: Iterator<Item = &'a LogicalPath>>(
+        domain: &FileDomain,
+        folders: &mut Folders,
+        file: &NewContent,
+        deleted: impl Fn() -> I,
+    ) -> Result<Self, FileError> {
+        let found = read_present(domain, folders, &file.path, MAX_CHANGED_BYTES);
+        let (present, old) = absent_if_emptied(found, &file.path, deleted)?.unzip();
+        check_state(&file.path, present.as_ref().map(|present| &present.state), file.before.as_ref())?;
         let after = file.after.as_ref().map(|after| new_state(after, file.before.as_ref()));
         if let Some(after) = &after
             && after.bytes > MAX_CHANGED_BYTES
         {
             return Err(FileError::too_large(&file.path, after.bytes, MAX_CHANGED_BYTES));
         }
-        if after == file.before {
-            continue;
-        }
-        if let Some((_, bytes)) = present {
-            keeping.add(bytes)?;
-        }
-        if let Some(after) = &file.after {
-            keeping.add(after.bytes.clone())?;
-        }
-        changes.push(FileChange { path: file.path.to_string(), before: file.before.clone(), after });
+        Ok(Self { is_change: after != file.before, after, old })
     }
-    keeping.flush()?;
-    Ok(changes)
 }
 
-/// Makes all changes of a set, or none: when one fails, those before it are undone. Everything is on disk when it returns.
+/// Makes all changes of a set, or none: when one fails, those before it are undone. Everything is on disk when it returns,
+/// if the contents are kept with [`Durability::Power`](protocol::Durability).
 ///
 /// A folder that a new file needs is made; one that a deletion leaves empty is removed.
 pub fn apply(domain: &FileDomain, contents: &ContentStore, changes: &[FileChange]) -> Result<(), FileError> {
@@ -131,25 +179,24 @@ pub fn complete(
 fn apply_locked(
     domain: &FileDomain,
     contents: &ContentStore,
-    changes: &[Change],
-    all: &[Change],
+    changes: &[Change<'_>],
+    all: &[Change<'_>],
 ) -> Result<(), FileError> {
-    let mut folders = Folders::new(domain);
-    let mut found = Vec::with_capacity(changes.len());
-    for change in changes {
-        let present = state_in(domain, &mut folders, change, all)?;
+    let check = |folders: &mut Folders, change: &Change<'_>| {
+        let present = state_in(domain, folders, change, all)?;
         check_state(&change.path, present.as_ref().map(|present| &present.state), change.before.as_ref())?;
-        found.push((change, present));
-    }
-    commit(domain, contents, folders, &found)
+        Ok(present)
+    };
+    let found = in_parallel(changes, || Folders::new(domain), check)?;
+    commit(domain, contents, &changes.iter().zip(found).collect::<Vec<_>>())
 }
 
 /// The present state of a file that is to be changed.
 fn state_in(
     domain: &FileDomain,
     folders: &mut Folders,
-    change: &Change,
-    all: &[Change],
+    change: &Change<'_>,
+    all: &[Change<'_>],
 ) -> Result<Option<Present>, FileError> {
     let deleted = || all.iter().filter(|change| change.after.is_none()).map(|change| &change.path);
     absent_if_emptied(present(domain, folders, &change.path), &change.path, deleted)
@@ -183,12 +230,12 @@ fn check_paths<'a>(paths: impl Iterator<Item = &'a LogicalPath>) -> Result<(), F
     Ok(())
 }
 
-fn parse(changes: &[FileChange]) -> Result<Vec<Change>, FileError> {
+fn parse(changes: &[FileChange]) -> Result<Vec<Change<'_>>, FileError> {
     let parse = |change: &FileChange| {
         let path = LogicalPath::parse(&change.path)?;
-        Ok(Change { path, before: change.before.clone(), after: change.after.clone() })
+        Ok(Change { path, before: change.before.clone(), after: change.after.clone(), new: None })
     };
-    let changes: Vec<Change> = changes.iter().map(parse).collect::<Result<_, FileError>>()?;
+    let changes: Vec<Change<'_>> = changes.iter().map(parse).collect::<Result<_, FileError>>()?;
     check_paths(changes.iter().map(|change| &change.path))?;
     Ok(changes)
 }
@@ -213,27 +260,4 @@ fn check_state(
 fn new_state(file: &NewFile, before: Option<&FileState>) -> FileState {
     let mode = file.mode.map(|mode| mode & 0o777).or_else(|| before.map(|before| before.mode));
     FileState { content: sha256(&file.bytes), bytes: file.bytes.len() as u64, mode: mode.unwrap_or(NEW_MODE) }
-}
-
-/// Contents on their way to the store, a few at a time.
-struct Keeping<'a> {
-    contents: &'a ContentStore,
-    bytes: Vec<Vec<u8>>,
-    size: usize,
-}
-
-impl Keeping<'_> {
-    fn add(&mut self, bytes: Vec<u8>) -> Result<(), FileError> {
-        self.size += bytes.len();
-        self.bytes.push(bytes);
-        if self.size > KEPT_TOGETHER { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<(), FileError> {
-        let slices: Vec<&[u8]> = self.bytes.iter().map(Vec::as_slice).collect();
-        self.contents.put_all(&slices)?;
-        self.bytes.clear();
-        self.size = 0;
-        Ok(())
-    }
 }

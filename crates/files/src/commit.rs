@@ -1,12 +1,15 @@
 //! Exchanges the old files of a change set for new ones, and takes everything back when one of them fails.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashSet},
+    fs::File,
     io::{self, Write},
+    sync::{Mutex, PoisonError},
 };
 
-use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt};
-use protocol::FileState;
+use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use protocol::{FailureCode, FileState};
 use rustix::{
     fs::{RenameFlags, renameat_with},
     io::Errno,
@@ -14,21 +17,24 @@ use rustix::{
 
 use crate::{
     ContentStore, FileDomain, FileError, LogicalPath,
-    contents::{FLUSHED_TOGETHER, sync_file_system},
     folders::Folders,
-    handle::{Refusal, SharedDir, sync_folder},
+    handle::{Refusal, SharedDir},
+    in_parallel,
     path::temp_name,
     present::{Mark, Present},
     protected::FileId,
+    sync::{Syncing, sync_file_system, sync_files, sync_folder},
     undo::{Done, Undo},
 };
 
 /// A change whose path was read.
 #[derive(Clone, Debug)]
-pub(crate) struct Change {
+pub(crate) struct Change<'a> {
     pub path: LogicalPath,
     pub before: Option<FileState>,
     pub after: Option<FileState>,
+    /// The new content, if it is at hand; it is kept in any case.
+    pub new: Option<&'a [u8]>,
 }
 
 /// A new file that waits in a folder under a temporary name.
@@ -38,21 +44,23 @@ pub(crate) struct Temp {
     pub name: String,
 }
 
+type Found<'a> = (&'a Change<'a>, Option<Present>);
+
 /// Makes the changes. Each comes with the state in which its file was found, which is the one before the change.
 pub(crate) fn commit(
     domain: &FileDomain,
     contents: &ContentStore,
-    folders: Folders,
-    changes: &[(&Change, Option<Present>)],
+    changes: &[Found<'_>],
 ) -> Result<(), FileError> {
     if changes.is_empty() {
         return Ok(());
     }
-    let together = changes.len() >= FLUSHED_TOGETHER;
-    let mut work = Commit { domain, contents, folders, undo: Undo::default(), together };
+    let syncing = Syncing::of(changes.len(), contents.durability());
+    let folders = Folders::new(domain);
+    let mut work = Commit { domain, contents, folders, undo: Undo::default(), syncing };
     match work.run(changes) {
         Ok(()) => {
-            work.undo.forget(&mut work.folders);
+            work.undo.forget(domain);
             for (change, _) in changes.iter().filter(|(change, _)| change.after.is_none()) {
                 work.folders.remove_emptied(&change.path);
             }
@@ -60,8 +68,10 @@ pub(crate) fn commit(
         }
         Err(error) => {
             let error = work.undo.take_back(&mut work.folders, contents, error);
-            // Best effort: a power loss must not bring back a part of what was undone.
-            sync_file_system(&domain.root.dir).ok();
+            if syncing != Syncing::None {
+                // Best effort: a power loss must not bring back a part of what was undone.
+                sync_file_system(&domain.root.dir).ok();
+            }
             Err(error)
         }
     }
@@ -72,17 +82,13 @@ struct Commit<'a> {
     contents: &'a ContentStore,
     folders: Folders<'a>,
     undo: Undo,
-    /// One flush of the file system instead of one for each file.
-    together: bool,
+    syncing: Syncing,
 }
 
 impl Commit<'_> {
-    fn run(&mut self, changes: &[(&Change, Option<Present>)]) -> Result<(), FileError> {
-        let temps: Vec<Option<Temp>> = changes
-            .iter()
-            .map(|(change, old)| self.write_temp(change, old.as_ref()))
-            .collect::<Result<_, _>>()?;
-        if self.together {
+    fn run(&mut self, changes: &[Found<'_>]) -> Result<(), FileError> {
+        let temps = self.write_temps(changes)?;
+        if self.syncing == Syncing::Together {
             self.flush(&LogicalPath::root())?;
         }
         // Deletions first: another change may put a folder where the file was.
@@ -106,24 +112,37 @@ impl Commit<'_> {
         self.sync_folders(changes)
     }
 
-    /// Writes the new content beside the old file, or into the deepest folder above it.
-    fn write_temp(&mut self, change: &Change, old: Option<&Present>) -> Result<Option<Temp>, FileError> {
-        let Some(after) = &change.after else { return Ok(None) };
-        let failed = |refusal: Refusal| refusal.at(&change.path, "write");
-        let parent = change.path.parent().ok_or_else(|| FileError::is_directory(&change.path))?;
-        let bytes = self.contents.get(&after.content)?;
-        let (folder, dir) = self.folders.deepest(&parent).map_err(failed)?;
-        let temp = Temp { folder, name: temp_name()? };
-        let place = self.undo.done.len();
-        self.undo.done.push(Done::Wrote { temp: temp.clone(), id: None });
-        let owner = old.map(|old| old.owner);
-        let sync = !self.is_flushed_together(&dir);
-        let id = write_new(&dir, &temp.name, &bytes, after.mode, owner, sync)
-            .map_err(|error| FileError::io(&change.path, "write", &error))?;
-        if let Some(Done::Wrote { id: written, .. }) = self.undo.done.get_mut(place) {
-            *written = Some(id);
+    /// Writes all new contents under temporary names; they are on disk, or flushed together later.
+    fn write_temps(&mut self, changes: &[Found<'_>]) -> Result<Vec<Option<Temp>>, FileError> {
+        let (domain, contents, syncing) = (self.domain, self.contents, self.syncing);
+        let root = FileId::of(
+            &domain
+                .root
+                .dir
+                .dir_metadata()
+                .map_err(|error| FileError::io(&LogicalPath::root(), "write", &error))?,
+        );
+        let begun: Mutex<Vec<Done>> = Mutex::default();
+        let write = |folders: &mut Folders, (change, old): &Found<'_>| {
+            let Some((temp, dir)) = temp_for(folders, change)? else { return Ok(None) };
+            let begin = Done::Wrote { temp: temp.clone(), id: None };
+            begun.lock().unwrap_or_else(PoisonError::into_inner).push(begin);
+            let (file, id) = write_new(contents, &dir, &temp.name, change, old.as_ref())?;
+            // Another file system may be mounted below the work directory.
+            let sync =
+                syncing == Syncing::Each || (syncing == Syncing::Together && !id.is_on_same_device(root));
+            Ok(Some((temp, id, sync.then_some(file))))
+        };
+        let written = in_parallel(changes, || Folders::new(domain), write);
+        self.undo.done = begun.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut written = written?;
+        self.undo.done.clear();
+        for (temp, id, _) in written.iter().flatten() {
+            self.undo.done.push(Done::Wrote { temp: temp.clone(), id: Some(*id) });
         }
-        Ok(Some(temp))
+        let files: Vec<File> = written.iter_mut().flatten().filter_map(|(_, _, file)| file.take()).collect();
+        sync_files(&files).map_err(|error| FileError::io(&LogicalPath::root(), "write", &error))?;
+        Ok(written.into_iter().map(|written| written.map(|(temp, ..)| temp)).collect())
     }
 
     /// Moves a file that is to be deleted to a temporary name.
@@ -202,8 +221,11 @@ impl Commit<'_> {
         Ok(())
     }
 
-    fn sync_folders(&mut self, changes: &[(&Change, Option<Present>)]) -> Result<(), FileError> {
-        if self.together {
+    fn sync_folders(&mut self, changes: &[Found<'_>]) -> Result<(), FileError> {
+        if self.syncing == Syncing::None {
+            return Ok(());
+        }
+        if self.syncing == Syncing::Together {
             self.flush(&LogicalPath::root())?;
         }
         let mut touched: BTreeMap<LogicalPath, &LogicalPath> = BTreeMap::new();
@@ -232,7 +254,7 @@ impl Commit<'_> {
     fn is_flushed_together(&self, dir: &Dir) -> bool {
         let id = |dir: &Dir| dir.dir_metadata().ok().map(|metadata| FileId::of(&metadata));
         let same = |(one, other): (FileId, FileId)| one.is_on_same_device(other);
-        self.together && id(dir).zip(id(&self.domain.root.dir)).is_some_and(same)
+        self.syncing == Syncing::Together && id(dir).zip(id(&self.domain.root.dir)).is_some_and(same)
     }
 
     fn flush(&self, path: &LogicalPath) -> Result<(), FileError> {
@@ -253,30 +275,56 @@ fn backup_folder(path: &LogicalPath, new: &HashSet<&LogicalPath>) -> LogicalPath
     folder
 }
 
+/// A temporary name beside the file that a change writes, or in the deepest folder above it.
+fn temp_for(folders: &mut Folders, change: &Change<'_>) -> Result<Option<(Temp, SharedDir)>, FileError> {
+    if change.after.is_none() {
+        return Ok(None);
+    }
+    let parent = change.path.parent().ok_or_else(|| FileError::is_directory(&change.path))?;
+    let (folder, dir) = folders.deepest(&parent).map_err(|refusal| refusal.at(&change.path, "write"))?;
+    Ok(Some((Temp { folder, name: temp_name()? }, dir)))
+}
+
+/// Writes the new content of a change.
+fn write_new(
+    contents: &ContentStore,
+    dir: &Dir,
+    name: &str,
+    change: &Change<'_>,
+    old: Option<&Present>,
+) -> Result<(File, FileId), FileError> {
+    let missing = || FileError::new(FailureCode::Internal, "a deleted file has no new content");
+    let after = change.after.as_ref().ok_or_else(missing)?;
+    let bytes = match change.new {
+        Some(bytes) => Cow::Borrowed(bytes),
+        None => Cow::Owned(contents.get(&after.content)?),
+    };
+    write_file(dir, name, &bytes, after.mode, old.map(|old| old.owner))
+        .map_err(|error| FileError::io(&change.path, "write", &error))
+}
+
 /// Writes a new file with the permissions, and if possible the owner, that it shall have.
-pub(crate) fn write_new(
+pub(crate) fn write_file(
     dir: &Dir,
     name: &str,
     bytes: &[u8],
     mode: u32,
     owner: Option<(u32, u32)>,
-    sync: bool,
-) -> io::Result<FileId> {
+) -> io::Result<(File, FileId)> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let mut file = dir.open_with(name, &options)?.into_std();
     file.write_all(bytes)?;
-    if let Some((user, group)) = owner {
+    let metadata = Metadata::from_file(&file)?;
+    let own = (MetadataExt::uid(&metadata), MetadataExt::gid(&metadata));
+    if let Some((user, group)) = owner.filter(|owner| *owner != own) {
         let (user, group) = (rustix::fs::Uid::from_raw(user), rustix::fs::Gid::from_raw(group));
         // Only the administrator may give files away; others keep their own.
         rustix::fs::fchown(&file, Some(user), Some(group)).ok();
     }
     // After the owner: changing it clears some of the bits.
     rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode))?;
-    if sync {
-        file.sync_all()?;
-    }
-    Ok(FileId::of(&file.metadata()?))
+    Ok((file, FileId::of(&metadata)))
 }
 
 /// Renames a file and fails when the new name exists.

@@ -15,6 +15,7 @@ use crate::{
     contents::{hex, sha256},
     handle::{Guard, SharedDir, info_of},
     ignored::Ignored,
+    known::KnownContents,
     lookup::{Found, Links, look_up, look_up_named},
     path::is_temp_name,
     protected::{FileId, Protected},
@@ -37,6 +38,8 @@ pub(crate) struct Root {
     pub guard: Guard,
     given: PathBuf,
     canonical: PathBuf,
+    /// Contents of files that were read to be changed, or for a snapshot.
+    pub known: KnownContents,
     /// Held while a change set is applied.
     changing: Mutex<()>,
 }
@@ -106,7 +109,8 @@ impl FileDomain {
         }
         let given = std::path::absolute(workdir).map_err(failed)?;
         let guard = Guard { protected, hard_links };
-        let root = Root { dir: dir.into(), guard, given, canonical, changing: Mutex::new(()) };
+        let (dir, known, changing) = (dir.into(), KnownContents::default(), Mutex::new(()));
+        let root = Root { dir, guard, given, canonical, known, changing };
         Ok(Self { root: root.into() })
     }
 
@@ -157,7 +161,7 @@ impl FileDomain {
     /// Reads a whole file; fails with `too_large` above the limit.
     pub fn read(&self, path: &LogicalPath, limit: u64) -> Result<Content, FileError> {
         let OpenFile { file, info } = self.open_file(path)?;
-        let bytes = read_all(file, &info, path, limit)?;
+        let bytes = read_all(&file, info.bytes, path, limit)?;
         let state = FileState { content: sha256(&bytes), bytes: bytes.len() as u64, mode: info.mode };
         Ok(Content { bytes, state })
     }
@@ -227,17 +231,21 @@ pub(crate) fn shown_name(name: &std::ffi::OsStr) -> String {
 
 /// Reads a file that may grow while it is read.
 pub(crate) fn read_all(
-    file: std::fs::File,
-    info: &FileInfo,
+    file: &std::fs::File,
+    size: u64,
     path: &LogicalPath,
     limit: u64,
 ) -> Result<Vec<u8>, FileError> {
-    if info.bytes > limit {
-        return Err(FileError::too_large(path, info.bytes, limit));
+    if size > limit {
+        return Err(FileError::too_large(path, size, limit));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(info.bytes).unwrap_or_default());
+    // One byte more, so that the end is seen without growing.
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default().saturating_add(1));
     let failed = |error: std::io::Error| FileError::io(path, "read", &error);
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    // Through `dyn`: a file would be asked for its size and position first, which are known.
+    let mut file = file.take(limit.saturating_add(1));
+    let file: &mut dyn Read = &mut file;
+    file.read_to_end(&mut bytes).map_err(failed)?;
     let read = bytes.len() as u64;
     if read > limit { Err(FileError::too_large(path, read, limit)) } else { Ok(bytes) }
 }

@@ -12,7 +12,7 @@ use crate::{
     path::is_temp_name,
 };
 
-/// So many folders are kept open; others are opened again when they are needed.
+/// So many folders are kept open; then all are closed, and opened again when they are needed.
 const KEPT_OPEN: usize = 128;
 
 /// Handles of folders by path. No link is followed to any of them.
@@ -32,9 +32,10 @@ impl<'a> Folders<'a> {
         }
         match look_up(&self.domain.root, path, Links::Refuse)? {
             Found::Folder(dir) => {
-                if self.open.len() < KEPT_OPEN {
-                    self.open.insert(path.clone(), SharedDir::clone(&dir));
+                if self.open.len() >= KEPT_OPEN {
+                    self.open.clear();
                 }
+                self.open.insert(path.clone(), SharedDir::clone(&dir));
                 Ok(dir)
             }
             Found::Entry { .. } => Err(io::Error::from(io::ErrorKind::NotADirectory).into()),
@@ -95,7 +96,7 @@ impl<'a> Folders<'a> {
 }
 
 /// After a crash: removes temporary files from all folders of a change set, and the folders that its deletions emptied.
-pub(crate) fn clean_up(domain: &FileDomain, changes: &[Change]) {
+pub(crate) fn clean_up(domain: &FileDomain, changes: &[Change<'_>]) {
     let mut folders = Folders::new(domain);
     let mut cleaned = std::collections::HashSet::new();
     for change in changes {

@@ -96,13 +96,19 @@ impl Guard {
 
     /// Opens a regular file for reading. A FIFO or device that replaced it meanwhile does not block.
     pub fn open_file(&self, parent: &Dir, name: &OsStr) -> Result<(std::fs::File, FileInfo), Refusal> {
+        let (file, metadata) = self.open_checked(parent, name)?;
+        Ok((file, info_of(&metadata)))
+    }
+
+    /// As [`Guard::open_file`], with all that is known of the file.
+    pub fn open_checked(&self, parent: &Dir, name: &OsStr) -> Result<(std::fs::File, Metadata), Refusal> {
         let mut options = OpenOptions::new();
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
         options.custom_flags(rustix::fs::OFlags::NOCTTY.bits().cast_signed());
         let file = parent.open_with(name, &options)?.into_std();
         let metadata = Metadata::from_file(&file)?;
         self.check_file(&metadata)?;
-        Ok((file, info_of(&metadata)))
+        Ok((file, metadata))
     }
 
     /// Whether the file that was opened, or is about to be, may be used.
@@ -153,11 +159,4 @@ pub(crate) fn info_of(metadata: &Metadata) -> FileInfo {
         modified_nanoseconds: nanoseconds,
         mode: MetadataExt::mode(metadata) & 0o7777,
     }
-}
-
-/// Writes the entries of a folder to disk.
-pub(crate) fn sync_folder(dir: &Dir) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    dir.open_with(".", &options)?.into_std().sync_all()
 }

@@ -131,10 +131,15 @@ pub(crate) fn is_temp_name(name: &str) -> bool {
 
 /// A new name for a temporary file, which nobody can guess.
 pub(crate) fn temp_name() -> Result<String, FileError> {
+    Ok(format!("{TEMP_PREFIX}{}{TEMP_SUFFIX}", random_name()?))
+}
+
+/// A name of 24 hexadecimal digits that nobody has used.
+pub(crate) fn random_name() -> Result<String, FileError> {
     let mut random = [0_u8; 12];
     let failed = |_| FileError::new(protocol::FailureCode::Internal, "the system has no random numbers");
     getrandom::fill(&mut random).map_err(failed)?;
-    Ok(format!("{TEMP_PREFIX}{}{TEMP_SUFFIX}", crate::contents::hex(&random)))
+    Ok(crate::contents::hex(&random))
 }
 
 fn check_text(written: &str) -> Result<(), FileError> {

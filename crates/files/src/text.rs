@@ -10,6 +10,9 @@ use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 /// The guess looks at so many bytes.
 const LOOKED_AT: usize = 256 << 10;
 
+/// So many bytes are looked at before the next decision.
+const AT_ONCE: usize = 4096;
+
 /// An encoding, and whether the text begins with its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextEncoding {
@@ -80,12 +83,23 @@ impl TextEncoding {
 /// Reads a whole file as text; `None` when it is no text.
 pub fn decode(bytes: &[u8]) -> Option<Text> {
     let encoding = detect(bytes, None)?;
+    if encoding == TextEncoding::UTF_8
+        && let Some(text) = plain_utf8(bytes)
+    {
+        return Some(Text { text: text.to_owned(), encoding, lossless: true });
+    }
     let (text, has_errors) = encoding.decode(bytes);
     if !is_readable(&text, has_errors) {
         return None;
     }
     let lossless = !has_errors && encoding.encode(&text).as_deref() == Some(bytes);
     Some(Text { text, encoding, lossless })
+}
+
+/// The text itself, where a file is plain UTF-8 without a mark.
+pub fn plain_utf8(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    (is_readable(text, false) && detect(bytes, None) == Some(TextEncoding::UTF_8)).then_some(text)
 }
 
 /// The encoding of a file, by its bytes or its beginning; `None` when it is no text. `charset` is what somebody says it is.
@@ -99,7 +113,7 @@ pub fn detect(bytes: &[u8], charset: Option<&str>) -> Option<TextEncoding> {
 fn unmarked(bytes: &[u8], charset: Option<&str>) -> Option<&'static Encoding> {
     if std::str::from_utf8(bytes).is_ok_and(|text| is_readable(text, false)) {
         // Japanese mail: nothing but ASCII, and escapes between the alphabets.
-        let escapes = bytes.windows(2).any(|pair| pair == b"\x1b$") && bytes.is_ascii();
+        let escapes = memchr::memmem::find(bytes, b"\x1b$").is_some() && bytes.is_ascii();
         return Some(if escapes && guess(bytes) == ISO_2022_JP { ISO_2022_JP } else { UTF_8 });
     }
     if let Some(encoding) = utf16(bytes) {
@@ -175,6 +189,12 @@ pub fn is_text_byte(byte: u8) -> bool {
 /// Whether a decoded text is one. A few characters that no text has are forgiven: logs have zeros where a machine went
 /// down.
 pub fn is_readable(text: &str, has_errors: bool) -> bool {
+    // Most texts have nothing odd, which is quickly seen.
+    let may_be_odd =
+        |odd: bool, byte: &u8| odd | !is_text_byte(*byte) | (*byte == 0xc2) | (has_errors & (*byte == 0xef));
+    if !text.as_bytes().chunks(AT_ONCE).any(|bytes| bytes.iter().fold(false, may_be_odd)) {
+        return true;
+    }
     let (mut count, mut odd) = (0_usize, 0_usize);
     for character in text.chars() {
         count += 1;

@@ -1,16 +1,17 @@
 //! What a change set has done so far, and how to take it back.
 
-use std::io;
+use std::{convert::Infallible, io};
 
 use cap_std::fs::{Permissions, PermissionsExt};
 use protocol::{FailureCode, FileState};
 use rustix::fs::{RenameFlags, renameat_with};
 
 use crate::{
-    ContentStore, FileError, LogicalPath,
-    commit::{Temp, create, write_new},
+    ContentStore, FileDomain, FileError, LogicalPath,
+    commit::{Temp, create, write_file},
     folders::Folders,
     handle::Refusal,
+    in_parallel,
     path::temp_name,
     protected::FileId,
 };
@@ -55,13 +56,18 @@ pub(crate) struct Undo {
 }
 
 impl Undo {
-    /// Removes the temporary files: the change set is complete.
-    pub fn forget(&self, folders: &mut Folders) {
-        for done in &self.done {
-            if let Done::Wrote { temp, .. } | Done::MovedAway { to: temp, .. } = done {
-                remove_temp(folders, temp);
-            }
-        }
+    /// Removes the old files: the change set is complete. The new ones have their names.
+    pub fn forget(&self, domain: &FileDomain) {
+        let old = self.done.iter().filter_map(|done| match done {
+            Done::Exchanged { temp, .. } | Done::MovedAway { to: temp, .. } => Some(temp),
+            _ => None,
+        });
+        let temps: Vec<&Temp> = old.collect();
+        let remove = |folders: &mut Folders, temp: &&Temp| {
+            remove_temp(folders, temp);
+            Ok::<_, Infallible>(())
+        };
+        in_parallel(&temps, || Folders::new(domain), remove).ok();
     }
 
     /// Undoes all steps, the last one first, and returns the error to report.
@@ -132,7 +138,7 @@ fn write_back(
     let failed = |_| Refusal::Io(io::ErrorKind::Other.into());
     let dir = folders.get(&parent(path)?)?;
     let (bytes, temp) = (contents.get(&before.content).map_err(failed)?, temp_name().map_err(failed)?);
-    write_new(&dir, &temp, &bytes, before.mode, None, true)?;
+    write_file(&dir, &temp, &bytes, before.mode, None)?;
     Ok(dir.rename(&temp, &dir, path.name())?)
 }
 

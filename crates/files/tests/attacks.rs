@@ -36,8 +36,8 @@ fn every_use(workspace: &Workspace, path: &str) -> Vec<(&'static str, Result<(),
     let code = |result: Result<(), FileError>| result.map_err(|error| error.code);
     let new = |after| NewContent { path: path.clone(), before: None, after };
     let change = |new: NewContent| {
-        stage(domain, &workspace.contents, &[new])
-            .and_then(|changes| apply(domain, &workspace.contents, &changes))
+        stage(domain, &workspace.contents, vec![new])
+            .and_then(|staged| staged.apply(domain, &workspace.contents))
     };
     let written = change(new(Some(NewFile { bytes: b"overwritten".to_vec(), mode: None })));
     vec![
@@ -176,7 +176,7 @@ fn links_that_stay_inside_are_read_but_not_written_through() {
         let before = Some(workspace.domain.read(&path, 100).unwrap().state);
         for after in [None, Some(NewFile { bytes: b"changed".to_vec(), mode: None })] {
             let change = NewContent { path: path.clone(), before: before.clone(), after };
-            let error = stage(&workspace.domain, &workspace.contents, &[change]).unwrap_err();
+            let error = stage(&workspace.domain, &workspace.contents, vec![change]).unwrap_err();
             assert_eq!(error.code, AccessDenied, "{path}");
         }
     }
@@ -275,7 +275,7 @@ fn a_bind_mount_of_the_servers_folder_is_not_reachable() {
         after: Some(file("x")),
     };
     let files: Vec<NewContent> = (0..20).map(new).collect();
-    apply(domain, contents, &stage(domain, contents, &files).unwrap()).unwrap();
+    stage(domain, contents, files).unwrap().apply(domain, contents).unwrap();
     assert_eq!(fs::read_dir(mounted.join("deep")).unwrap().count(), 10);
     assert!(std::process::Command::new("umount").arg(&mounted).status().unwrap().success());
 }
@@ -396,7 +396,7 @@ fn a_folder_that_was_replaced_by_a_link_is_not_followed() {
     let before = domain.read(&path, 100).unwrap().state;
     let after = Some(NewFile { bytes: b"changed".to_vec(), mode: None });
     let change = NewContent { path: path.clone(), before: Some(before), after };
-    let changes = stage(domain, &workspace.contents, &[change]).unwrap();
+    let changes = stage(domain, &workspace.contents, vec![change]).unwrap().into_changes();
     fs::rename(root.join("folder"), root.join("moved")).unwrap();
     symlink(workspace.outside(), root.join("folder")).unwrap();
     assert_eq!(domain.read(&path, 100).unwrap_err().code, AccessDenied);
@@ -449,8 +449,8 @@ fn names_that_are_swapped_all_the_time_never_lead_out() {
                 content += 1;
                 let after = Some(NewFile { bytes: format!("mine {content}").into_bytes(), mode: None });
                 let change = NewContent { path, before: Some(before), after };
-                let done = stage(&workspace.domain, &workspace.contents, &[change])
-                    .and_then(|changes| apply(&workspace.domain, &workspace.contents, &changes));
+                let done = stage(&workspace.domain, &workspace.contents, vec![change])
+                    .and_then(|staged| staged.apply(&workspace.domain, &workspace.contents));
                 wrote += u64::from(done.is_ok());
             }
             let new = NewContent {
@@ -458,8 +458,8 @@ fn names_that_are_swapped_all_the_time_never_lead_out() {
                 before: None,
                 after: Some(NewFile { bytes: b"new".to_vec(), mode: None }),
             };
-            let created = stage(&workspace.domain, &workspace.contents, &[new])
-                .and_then(|changes| apply(&workspace.domain, &workspace.contents, &changes));
+            let created = stage(&workspace.domain, &workspace.contents, vec![new])
+                .and_then(|staged| staged.apply(&workspace.domain, &workspace.contents));
             wrote += u64::from(created.is_ok());
             for path in ["name", "name/deep", ""] {
                 let path = workspace.domain.resolve(path).unwrap();
@@ -488,7 +488,7 @@ fn ordinary_use_works() {
     let (domain, contents) = (&workspace.domain, &workspace.contents);
     let path = domain.resolve("src/deep/hello.rs").unwrap();
     let new = NewContent { path: path.clone(), before: None, after: Some(file("fn main() {}\n")) };
-    apply(domain, contents, &stage(domain, contents, &[new]).unwrap()).unwrap();
+    stage(domain, contents, vec![new]).unwrap().apply(domain, contents).unwrap();
     let read = domain.read(&path, 100).unwrap();
     assert_eq!(read.bytes, b"fn main() {}\n");
     assert_eq!(domain.version(&path).unwrap(), Some(read.state.content.clone()));
@@ -499,15 +499,15 @@ fn ordinary_use_works() {
     fs::set_permissions(&absolute, fs::Permissions::from_mode(0o755)).unwrap();
     let before = Some(domain.read(&path, 100).unwrap().state);
     let edit = NewContent { path: path.clone(), before, after: Some(file("fn other() {}\n")) };
-    apply(domain, contents, &stage(domain, contents, &[edit]).unwrap()).unwrap();
+    stage(domain, contents, vec![edit]).unwrap().apply(domain, contents).unwrap();
     assert_eq!(fs::read_to_string(&absolute).unwrap(), "fn other() {}\n");
     assert_eq!(fs::metadata(&absolute).unwrap().permissions().mode() & 0o7777, 0o755);
     let before = Some(domain.read(&path, 100).unwrap().state);
     let delete = NewContent { path: path.clone(), before, after: None };
-    apply(domain, contents, &stage(domain, contents, &[delete]).unwrap()).unwrap();
+    stage(domain, contents, vec![delete]).unwrap().apply(domain, contents).unwrap();
     assert_eq!(domain.version(&path).unwrap(), None);
     assert_eq!(domain.list(&LogicalPath::root()).unwrap(), []);
-    assert!(ContentStore::open(workspace.data()).is_ok());
+    assert!(ContentStore::open(workspace.data(), protocol::Durability::Process).is_ok());
 }
 
 fn file(text: &str) -> NewFile {

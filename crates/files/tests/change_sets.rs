@@ -51,9 +51,9 @@ fn change(workspace: &Workspace, path: &str, after: Option<(&str, Option<u32>)>)
 }
 
 fn do_all(workspace: &Workspace, changes: &[NewContent]) -> Result<Vec<FileChange>, files::FileError> {
-    let changes = stage(&workspace.domain, &workspace.contents, changes)?;
-    apply(&workspace.domain, &workspace.contents, &changes)?;
-    Ok(changes)
+    let staged = stage(&workspace.domain, &workspace.contents, changes.to_vec())?;
+    staged.apply(&workspace.domain, &workspace.contents)?;
+    Ok(staged.into_changes())
 }
 
 fn reversed(changes: &[FileChange]) -> Vec<FileChange> {
@@ -117,14 +117,15 @@ fn when_one_change_fails_nothing_is_changed() {
     let changes = stage(
         &workspace.domain,
         &workspace.contents,
-        &[
+        vec![
             change(&workspace, "one.txt", Some(("changed", None))),
             change(&workspace, "gone/two.txt", None),
             change(&workspace, "new/deep/three.txt", Some(("3", None))),
             change(&workspace, "file/below.txt", Some(("4", None))),
         ],
     )
-    .unwrap();
+    .unwrap()
+    .into_changes();
     let before = tree(workspace.root());
     let error = apply(&workspace.domain, &workspace.contents, &changes).unwrap_err();
     assert_eq!(error.code, FailureCode::InvalidPath, "{error}");
@@ -138,11 +139,12 @@ fn a_state_that_is_not_the_expected_one_is_a_conflict() {
     write(&workspace, "b.txt", "1", 0o644);
     let edit = change(&workspace, "a.txt", Some(("2", None)));
     let other = change(&workspace, "b.txt", Some(("2", None)));
-    let staged = stage(&workspace.domain, &workspace.contents, &[other, edit.clone()]).unwrap();
+    let staged =
+        stage(&workspace.domain, &workspace.contents, vec![other, edit.clone()]).unwrap().into_changes();
     for (text, mode) in [("changed", 0o644), ("1", 0o600)] {
         write(&workspace, "a.txt", text, mode);
         let before = tree(workspace.root());
-        let error = stage(&workspace.domain, &workspace.contents, std::slice::from_ref(&edit)).unwrap_err();
+        let error = stage(&workspace.domain, &workspace.contents, vec![edit.clone()]).unwrap_err();
         assert_eq!(error.code, FailureCode::Conflict);
         let error = apply(&workspace.domain, &workspace.contents, &staged).unwrap_err();
         assert_eq!(error.code, FailureCode::Conflict);
@@ -156,6 +158,23 @@ fn a_state_that_is_not_the_expected_one_is_a_conflict() {
     let create = NewContent { path, before: None, after };
     assert_eq!(do_all(&workspace, &[create]).unwrap_err().code, FailureCode::Conflict);
     assert_eq!(fs::read(workspace.root().join("new.txt")).unwrap(), b"theirs");
+}
+
+#[test]
+fn a_change_is_seen_even_if_size_and_time_are_as_before() {
+    let workspace = Workspace::new();
+    write(&workspace, "a.txt", "old", 0o644);
+    let file = workspace.root().join("a.txt");
+    let modified = fs::metadata(&file).unwrap().modified().unwrap();
+    // Old enough for its content to be remembered.
+    std::thread::sleep(std::time::Duration::from_millis(80));
+    let edit = change(&workspace, "a.txt", Some(("new", None)));
+    let staged = stage(&workspace.domain, &workspace.contents, vec![edit.clone()]).unwrap();
+    fs::write(&file, "odd").unwrap();
+    fs::File::options().write(true).open(&file).unwrap().set_modified(modified).unwrap();
+    assert_eq!(staged.apply(&workspace.domain, &workspace.contents).unwrap_err().code, FailureCode::Conflict);
+    assert_eq!(do_all(&workspace, &[edit]).unwrap_err().code, FailureCode::Conflict);
+    assert_eq!(fs::read(&file).unwrap(), b"odd");
 }
 
 #[test]
@@ -182,7 +201,7 @@ fn complete_rolls_forward_and_leaves_what_somebody_changed() {
     }
     let edits: Vec<NewContent> =
         ["a.txt", "b.txt", "c.txt", "d.txt"].map(|name| change(&workspace, name, Some(("new", None)))).into();
-    let changes = stage(&workspace.domain, &workspace.contents, &edits).unwrap();
+    let changes = stage(&workspace.domain, &workspace.contents, edits).unwrap().into_changes();
     write(&workspace, "b.txt", "new", 0o644);
     write(&workspace, "c.txt", "theirs", 0o644);
     write(&workspace, ".concertino-0123.tmp", "left", 0o600);
@@ -208,7 +227,7 @@ fn two_change_sets_at_once_do_not_mix() {
     let set = |text: &str| {
         let edits: Vec<NewContent> =
             (0..10).map(|place| change(&workspace, &format!("f{place}"), Some((text, None)))).collect();
-        stage(&workspace.domain, &workspace.contents, &edits).unwrap()
+        stage(&workspace.domain, &workspace.contents, edits).unwrap().into_changes()
     };
     let sets: Vec<Vec<FileChange>> = (0..4).map(|number| set(&format!("set {number}"))).collect();
     let results: Vec<bool> = std::thread::scope(|scope| {

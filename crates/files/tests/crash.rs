@@ -13,14 +13,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use files::{ContentStore, FileDomain, HardLinks, LogicalPath, NewContent, NewFile, apply, complete, stage};
-use protocol::{FileChange, FileState};
+use files::{
+    ContentStore, FileDomain, HardLinks, LogicalPath, NewContent, NewFile, Staged, apply, complete, stage,
+};
+use protocol::{Durability, FileChange, FileState};
 use test_support::Rng;
 
 const FILES: usize = 200;
 /// A file that every round changes, one of the first.
 const EARLY: &str = "work/d1/g/f22.txt";
 const WORK: &str = "FILES_CRASH_FOLDER";
+const DURABILITY: &str = "FILES_CRASH_DURABILITY";
 
 /// The files of the work directory, by path.
 fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -42,7 +45,8 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 fn open(folder: &Path) -> (FileDomain, ContentStore) {
     let domain = FileDomain::open(&folder.join("work"), &[folder.join("data")], HardLinks::Refuse).unwrap();
-    (domain, ContentStore::open(&folder.join("data/contents")).unwrap())
+    let durability = std::env::var(DURABILITY).map_or(Durability::Power, |text| text.parse().unwrap());
+    (domain, ContentStore::open(&folder.join("data/contents"), durability).unwrap())
 }
 
 /// Every round changes most files, creates some and deletes others.
@@ -67,7 +71,7 @@ fn changes(
     contents: &ContentStore,
     old: &BTreeMap<String, Vec<u8>>,
     new: &BTreeMap<String, Vec<u8>>,
-) -> Vec<FileChange> {
+) -> Staged {
     let paths: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let files: Vec<NewContent> = paths
         .into_iter()
@@ -78,7 +82,7 @@ fn changes(
             NewContent { path, before, after }
         })
         .collect();
-    stage(domain, contents, &files).unwrap()
+    stage(domain, contents, files).unwrap()
 }
 
 /// What the killed process does: one round after the other. It is not a test of its own.
@@ -90,9 +94,13 @@ fn helper_that_changes_files_until_it_is_killed() {
     let mut old = tree(&folder.join("work"));
     for round in 0.. {
         let new = next_round(&old, round);
-        let changes = changes(&domain, &contents, &old, &new);
-        write_journal(&folder, &changes);
-        apply(&domain, &contents, &changes).unwrap();
+        let staged = changes(&domain, &contents, &old, &new);
+        write_journal(&folder, staged.changes());
+        // Both ways to make the changes: with the new contents at hand, and with the kept ones.
+        match round % 2 {
+            0 => staged.apply(&domain, &contents).unwrap(),
+            _ => apply(&domain, &contents, staged.changes()).unwrap(),
+        }
         fs::remove_file(folder.join("data/journal")).unwrap();
         old = new;
     }
@@ -139,6 +147,15 @@ fn wait_for_a_change(file: &Path) {
 
 #[test]
 fn a_killed_change_set_is_completed() {
+    kill_and_complete(Durability::Power);
+}
+
+#[test]
+fn a_killed_change_set_is_completed_without_a_sync() {
+    kill_and_complete(Durability::Process);
+}
+
+fn kill_and_complete(durability: Durability) {
     let kills = std::env::var("FILES_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -150,6 +167,7 @@ fn a_killed_change_set_is_completed() {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["helper_that_changes_files_until_it_is_killed", "--exact", "--nocapture"])
             .env(WORK, folder)
+            .env(DURABILITY, durability.to_string())
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
@@ -185,5 +203,5 @@ fn a_killed_change_set_is_completed() {
             assert_eq!(bytes.iter().filter(|byte| **byte == b'x').count(), place * 4, "kill {kill}: {name}");
         }
     }
-    eprintln!("{kills} kills, {completed} change sets completed, {half} of them half done");
+    eprintln!("{durability}: {kills} kills, {completed} change sets completed, {half} of them half done");
 }

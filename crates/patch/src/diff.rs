@@ -8,6 +8,8 @@ use std::{
 
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
+use crate::regions::{Region, regions};
+
 /// The differences between two texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextDiff {
@@ -57,6 +59,29 @@ pub fn diff(old: &[u8], new: &[u8], context: usize, limit: usize) -> TextDiff {
     result
 }
 
+/// Shortens the text of a difference to `limit` bytes, as [`diff`] with that limit does.
+pub fn cut(difference: &mut TextDiff, limit: usize) {
+    if difference.text.len() <= limit {
+        return;
+    }
+    let (mut kept, mut end) = (0, 0);
+    let mut lines = difference.text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        end += line.len();
+        // The mark of a missing newline belongs to the line above.
+        end += lines.next_if(|next| next.starts_with('\\')).map_or(0, str::len);
+        if end > limit {
+            break;
+        }
+        // A header is kept with the first line below it.
+        if !line.starts_with('@') {
+            kept = end;
+        }
+    }
+    difference.text.truncate(kept);
+    difference.cut = true;
+}
+
 /// Returns whether the bytes are not text: they contain a zero byte.
 fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_some()
@@ -64,24 +89,75 @@ fn is_binary(bytes: &[u8]) -> bool {
 
 /// Splits into lines that keep their endings.
 fn split(bytes: &[u8]) -> Vec<&[u8]> {
-    bytes.split_inclusive(|byte| *byte == b'\n').collect()
+    let mut lines = Vec::with_capacity(bytes.len() / 32);
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', bytes).map(|at| at + 1).chain([bytes.len()]) {
+        lines.extend(bytes.get(start..end).filter(|line| !line.is_empty()));
+        start = end;
+    }
+    lines
 }
 
-fn operations<'a>(old: &[&'a [u8]], new: &[&'a [u8]]) -> Vec<DiffOp> {
+fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
     if old.len() + new.len() > MAX_LINES {
         return replaced(old, new);
     }
+    let deadline = Instant::now().checked_add(LONGEST);
+    let mut operations: Vec<DiffOp> = Vec::new();
+    let mut at = (0, 0);
+    for (removed, added) in regions(old, new) {
+        let (old_index, new_index, len) = (at.0, at.1, removed.start - at.0);
+        push(&mut operations, DiffOp::Equal { old_index, new_index, len });
+        at = (removed.end, added.end);
+        compare(old, new, (removed, added), deadline, &mut operations);
+    }
+    let (old_index, new_index, len) = (at.0, at.1, old.len() - at.0);
+    push(&mut operations, DiffOp::Equal { old_index, new_index, len });
+    operations
+}
+
+/// Compares one part of the texts.
+fn compare(
+    old: &[&[u8]],
+    new: &[&[u8]],
+    (removed, added): Region,
+    deadline: Option<Instant>,
+    operations: &mut Vec<DiffOp>,
+) {
     // Lines become numbers, so that comparing two of them takes the same time however long they are.
     let mut numbers: HashMap<&[u8], u32> = HashMap::new();
-    let mut numbered = |lines: &[&'a [u8]]| -> Vec<u32> {
-        let mut number = |line| {
-            let next = numbers.len() as u32;
-            *numbers.entry(line).or_insert(next)
-        };
-        lines.iter().map(|line| number(*line)).collect()
+    let mut number = |line| {
+        let next = numbers.len() as u32;
+        *numbers.entry(line).or_insert(next)
     };
-    let (old, new) = (numbered(old), numbered(new));
-    capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Instant::now().checked_add(LONGEST))
+    let old_lines: Vec<u32> =
+        old.get(removed.clone()).unwrap_or_default().iter().map(|line| number(*line)).collect();
+    let new_lines: Vec<u32> =
+        new.get(added.clone()).unwrap_or_default().iter().map(|line| number(*line)).collect();
+    for operation in capture_diff_slices_deadline(Algorithm::Myers, &old_lines, &new_lines, deadline) {
+        push(operations, moved(operation, removed.start, added.start));
+    }
+}
+
+/// Adds an operation; lines that are equal, next to others that are, become one operation.
+fn push(operations: &mut Vec<DiffOp>, operation: DiffOp) {
+    match (operations.last_mut(), operation) {
+        (_, DiffOp::Equal { len: 0, .. }) => {}
+        (Some(DiffOp::Equal { len, .. }), DiffOp::Equal { len: more, .. }) => *len += more,
+        _ => operations.push(operation),
+    }
+}
+
+/// An operation further down in both texts.
+fn moved(operation: DiffOp, old: usize, new: usize) -> DiffOp {
+    let (old_index, new_index) = (operation.old_range().start + old, operation.new_range().start + new);
+    let (old_len, new_len) = (operation.old_range().len(), operation.new_range().len());
+    match operation {
+        DiffOp::Equal { len, .. } => DiffOp::Equal { old_index, new_index, len },
+        DiffOp::Delete { .. } => DiffOp::Delete { old_index, old_len, new_index },
+        DiffOp::Insert { .. } => DiffOp::Insert { old_index, new_index, new_len },
+        DiffOp::Replace { .. } => DiffOp::Replace { old_index, old_len, new_index, new_len },
+    }
 }
 
 /// Everything between the common beginning and the common end is replaced.

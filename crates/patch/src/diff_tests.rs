@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use proptest::prelude::*;
+
 use super::*;
 
 const NO_LIMIT: usize = usize::MAX;
@@ -67,6 +69,50 @@ fn long_differences_are_cut_between_lines() {
         assert_eq!(result.cut, limit < whole.len());
         assert_eq!((result.added, result.removed), (3, 2), "all changes are counted");
         assert!(!result.text.ends_with("@@\n"), "no header without lines");
+        let mut same = diff(old.as_bytes(), new.as_bytes(), 3, NO_LIMIT);
+        cut(&mut same, limit);
+        assert_eq!(same, result);
+    }
+}
+
+/// Random texts with a few edits, some of many equal lines.
+fn edited() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
+    let line = prop::sample::select(vec!["", "}", "a", "b", "same", "other"]);
+    let numbered = (0..40_usize).prop_map(|number| format!("line {number}"));
+    let line = prop_oneof![line.prop_map(str::to_owned), numbered];
+    let edit = (0..200_usize, 0..4_usize, prop::collection::vec(line.clone(), 0..4));
+    let texts = (prop::collection::vec(line, 0..200), prop::collection::vec(edit, 0..6));
+    texts.prop_map(|(old, edits)| {
+        let mut new = old.clone();
+        for (at, removed, added) in edits {
+            let at = at.min(new.len());
+            new.splice(at..(at + removed).min(new.len()), added);
+        }
+        (old, new)
+    })
+}
+
+proptest! {
+    /// The operations cover both texts in order, and what they call equal is equal.
+    #[test]
+    fn a_difference_leads_from_one_text_to_the_other((old, new) in edited()) {
+        let lines = |text: &[String]| text.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>();
+        let (old, new) = (lines(&old), lines(&new));
+        let slices = |lines: &'_ [String]| lines.iter().map(|line| line.as_bytes().to_vec()).collect::<Vec<_>>();
+        let (old, new) = (slices(&old), slices(&new));
+        let (old, new): (Vec<&[u8]>, Vec<&[u8]>) =
+            (old.iter().map(Vec::as_slice).collect(), new.iter().map(Vec::as_slice).collect());
+        let (mut at, mut was_equal) = ((0, 0), false);
+        for operation in operations(&old, &new) {
+            let (removed, added) = (operation.old_range(), operation.new_range());
+            prop_assert_eq!((removed.start, added.start), at);
+            at = (removed.end, added.end);
+            let is_equal = matches!(operation, DiffOp::Equal { .. });
+            prop_assert!(!is_equal || old[removed] == new[added]);
+            prop_assert!(!(is_equal && was_equal), "equal lines are one operation");
+            was_equal = is_equal;
+        }
+        prop_assert_eq!(at, (old.len(), new.len()));
     }
 }
 

@@ -24,11 +24,12 @@ mod line_index;
 mod lines;
 mod parse;
 mod place;
+mod regions;
 mod syntax;
 mod unified;
 
 pub use apply::{Applied, Exactness, Place, apply_hunks};
-pub use diff::{TextDiff, diff};
+pub use diff::{TextDiff, cut, diff};
 pub use edit::{Edit, EditError, MAX_EDITS, edit};
 pub use error::{After, HunkError, PatchError, Places};
 pub use parse::{MAX_FILES, MAX_HUNKS, MAX_LINES, MAX_PATCH_BYTES, parse};

@@ -7,6 +7,7 @@ pub mod agent;
 pub mod artifact;
 pub mod compaction;
 pub mod crash_point;
+pub mod durability;
 pub mod error_code;
 pub mod event;
 pub mod facts;
@@ -31,6 +32,7 @@ pub mod wire;
 pub use agent::{AgentKind, AgentRef, AgentSource, AgentType, BudgetLimits, ModelChoice, ToolGroup};
 pub use artifact::{Artifact, ArtifactInfo, ArtifactList};
 pub use compaction::Compaction;
+pub use durability::Durability;
 pub use error_code::ErrorCode;
 pub use event::{
     DataPart, FinishReason, FrameEnd, FrameParent, LogEntry, QueueExit, ReportNote, RunEnd, SegmentKind, Seq,

@@ -188,6 +188,7 @@ impl TestApp {
             protected: Vec::new(),
             hard_links: HardLinks::Refuse,
             content_limit: CONTENT_LIMIT,
+            durability: Durability::Process,
         });
         let engine = Engine::new(EngineParts {
             store: match &setup.faults {

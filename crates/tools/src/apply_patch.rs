@@ -1,9 +1,13 @@
 //! `apply-patch`: changes several files at once, all or none.
 
-use std::collections::HashSet;
+use std::{
+    collections::{HashMap, HashSet},
+    convert::Infallible,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
 
-use files::{FileDomain, LogicalPath, MAX_CHANGED_BYTES};
-use patch::{Applied, Exactness, FilePatch, Hunk, HunkError, Patch, PatchError};
+use files::{Content, FileDomain, FilesToChange, LogicalPath, MAX_CHANGED_BYTES, in_parallel};
+use patch::{Applied, Exactness, FilePatch, Hunk, HunkError, Patch, PatchError, Place};
 use policy::Need;
 use protocol::{FailureCode, FileDiff};
 use schemars::JsonSchema;
@@ -12,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Effect, Tool, ToolCtx, ToolError, WorkspaceFiles,
     file_diffs::{DiffLimits, diffs, names},
-    file_draft::{self, Draft, Unread, failed},
+    file_draft::{self, Draft, FileText, MAX_EDITED_BYTES, MAX_READ_BYTES, Unread, failed},
     project_notes,
 };
 
@@ -129,8 +133,9 @@ async fn drafted(files: &WorkspaceFiles, text: &str) -> Result<(Vec<String>, Dra
     let paths = touched(&changes).cloned().collect();
     let work = move |draft: &mut Draft| {
         let mut inexact = Vec::new();
-        for change in changes {
-            apply(draft, change, &mut inexact)?;
+        let prepared = prepare(draft.domain(), &changes);
+        for (change, prepared) in changes.into_iter().zip(prepared) {
+            apply(draft, change, prepared, &mut inexact)?;
         }
         draft.expect_changes()?;
         Ok(inexact)
@@ -138,13 +143,60 @@ async fn drafted(files: &WorkspaceFiles, text: &str) -> Result<(Vec<String>, Dra
     file_draft::draft(files, paths, work).await
 }
 
-fn apply(draft: &mut Draft, change: Change, inexact: &mut Vec<String>) -> Result<(), ToolError> {
+/// A file that was read, and patched if the patch does that.
+struct Prepared {
+    content: Content,
+    new: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// Reads and patches, several at a time, the files that only one part of the patch changes. What fails is left to [`apply`],
+/// which says why.
+fn prepare(domain: &FileDomain, changes: &[Change]) -> Vec<Option<Prepared>> {
+    let mut times: HashMap<&LogicalPath, usize> = HashMap::new();
+    for path in touched(changes) {
+        *times.entry(path).or_default() += 1;
+    }
+    let left = AtomicU64::new(MAX_READ_BYTES);
+    let work = |files: &mut FilesToChange<'_>, change: &Change| {
+        let once = times.get(&change.path) == Some(&1);
+        let prepared = match &change.file {
+            FilePatch::Update { hunks, .. } if once && !hunks.is_empty() => {
+                prepare_file(files, &change.path, hunks, &left)
+            }
+            _ => None,
+        };
+        Ok::<_, Infallible>(prepared)
+    };
+    in_parallel(changes, || FilesToChange::of(domain), work).unwrap_or_else(|never| match never {})
+}
+
+fn prepare_file(
+    files: &mut FilesToChange<'_>,
+    path: &LogicalPath,
+    hunks: &[Hunk],
+    left: &AtomicU64,
+) -> Option<Prepared> {
+    let content = files.read(path, MAX_EDITED_BYTES).ok()??;
+    left.try_update(Relaxed, Relaxed, |left| left.checked_sub(content.state.bytes)).ok()?;
+    let old = FileText::decode(path, &content.bytes).ok()?;
+    let Applied { text, places } = patch::apply_hunks(&old.text, hunks).ok()?;
+    let new = old.encode(path, text).ok()?;
+    Some(Prepared { content, new, places })
+}
+
+fn apply(
+    draft: &mut Draft,
+    change: Change,
+    prepared: Option<Prepared>,
+    inexact: &mut Vec<String>,
+) -> Result<(), ToolError> {
     let Change { path, move_to, file } = change;
     match file {
         FilePatch::Add { content, mode, .. } => draft.create(&path, content.into_bytes(), mode),
         FilePatch::Delete { hunks, .. } => {
             draft.content(&path, Unread::Accept, MAX_CHANGED_BYTES)?;
-            if !hunks.is_empty() && !change_text(draft, &path, &hunks, inexact)?.is_empty() {
+            if !hunks.is_empty() && !change_text(draft, &path, &hunks, inexact)? {
                 let message = format!(
                     "{} has other lines than the patch deletes; nothing was changed",
                     path.relative()
@@ -155,9 +207,14 @@ fn apply(draft: &mut Draft, change: Change, inexact: &mut Vec<String>) -> Result
             Ok(())
         }
         FilePatch::Update { mode, hunks, .. } => {
-            draft.content(&path, Unread::Accept, MAX_CHANGED_BYTES)?;
-            if !hunks.is_empty() {
-                change_text(draft, &path, &hunks, inexact)?;
+            if let Some(Prepared { content, new, places }) = prepared {
+                draft.add(&path, content, new, Unread::Accept)?;
+                report(&path, &places, inexact);
+            } else {
+                draft.content(&path, Unread::Accept, MAX_CHANGED_BYTES)?;
+                if !hunks.is_empty() {
+                    change_text(draft, &path, &hunks, inexact)?;
+                }
             }
             if let Some(mode) = mode {
                 draft.set_mode(&path, mode);
@@ -167,13 +224,13 @@ fn apply(draft: &mut Draft, change: Change, inexact: &mut Vec<String>) -> Result
     }
 }
 
-/// Applies hunks to a file of the draft, and returns its new text.
+/// Applies hunks to a file of the draft, and returns whether its new text is empty.
 fn change_text(
     draft: &mut Draft,
     path: &LogicalPath,
     hunks: &[Hunk],
     inexact: &mut Vec<String>,
-) -> Result<String, ToolError> {
+) -> Result<bool, ToolError> {
     let old = draft.text(path, Unread::Accept)?;
     let applied = patch::apply_hunks(&old.text, hunks).map_err(|error| {
         let code = match error {
@@ -182,16 +239,17 @@ fn change_text(
         };
         failed(code, format!("{}: {error}; nothing was changed", path.relative()))
     })?;
-    report(path, &applied, inexact);
-    let bytes = old.encode(path, &applied.text)?;
+    report(path, &applied.places, inexact);
+    let is_empty = applied.text.is_empty();
+    let bytes = old.encode(path, applied.text)?;
     draft.replace(path, bytes);
-    Ok(applied.text)
+    Ok(is_empty)
 }
 
 /// Says which hunks did not match exactly.
-fn report(path: &LogicalPath, applied: &Applied, inexact: &mut Vec<String>) {
+fn report(path: &LogicalPath, places: &[Place], inexact: &mut Vec<String>) {
     const LISTED: usize = 50;
-    for (number, place) in applied.places.iter().enumerate() {
+    for (number, place) in places.iter().enumerate() {
         let differs = match place.exactness {
             Exactness::Exact => continue,
             Exactness::TrailingSpace => "the white space at the ends of lines differs",

@@ -102,7 +102,7 @@ fn edit(draft: &mut Draft, path: &LogicalPath, edits: Vec<Edit>) -> Result<(), T
         };
         failed(code, format!("{}: {error}; nothing was changed", path.relative()))
     })?;
-    let bytes = old.encode(path, &new)?;
+    let bytes = old.encode(path, new)?;
     draft.replace(path, bytes);
     draft.expect_changes()
 }

@@ -1,8 +1,9 @@
 //! The differences that a call makes, for the person who approves it and for the model.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, convert::Infallible};
 
-use files::LogicalPath;
+use files::{LogicalPath, in_parallel};
+use patch::TextDiff;
 use protocol::{FileDiff, file_change::ChangeKind};
 
 use crate::file_draft::{Draft, DraftFile};
@@ -28,21 +29,30 @@ const CONTEXT: usize = 3;
 pub(crate) fn diffs(draft: &Draft, limits: DiffLimits) -> Vec<FileDiff> {
     let after = |(_, file): (&LogicalPath, &DraftFile)| file.after.as_ref()?.from.clone();
     let moved: HashSet<LogicalPath> = draft.touched().filter_map(after).collect();
+    let is_moved = |(path, file): &(&LogicalPath, &DraftFile)| file.after.is_none() && moved.contains(path);
+    let touched: Vec<_> = draft.touched().filter(|touched| !is_moved(touched)).collect();
+    let diff = |(): &mut (), (path, file): &(&LogicalPath, &DraftFile)| {
+        Ok::<_, Infallible>(diff_of(draft, path, file, limits.of_file))
+    };
+    let found = in_parallel(&touched, || (), diff).unwrap_or_else(|never| match never {});
     let mut left = limits.together;
-    let mut diffs = Vec::new();
-    for (path, file) in draft.touched() {
-        if file.after.is_none() && moved.contains(path) {
-            continue;
-        }
-        if let Some(diff) = diff_of(draft, path, file, limits.of_file.min(left)) {
-            left = left.saturating_sub(diff.diff.len());
-            diffs.push(diff);
-        }
-    }
-    diffs
+    let fit = |(mut diff, mut difference): (FileDiff, TextDiff)| {
+        patch::cut(&mut difference, left);
+        diff.cut = difference.cut;
+        diff.diff.push_str(&difference.text);
+        left = left.saturating_sub(diff.diff.len());
+        diff
+    };
+    found.into_iter().flatten().map(fit).collect()
 }
 
-fn diff_of(draft: &Draft, path: &LogicalPath, file: &DraftFile, limit: usize) -> Option<FileDiff> {
+/// The difference of a file: what there is to say besides the text, and the text.
+fn diff_of(
+    draft: &Draft,
+    path: &LogicalPath,
+    file: &DraftFile,
+    limit: usize,
+) -> Option<(FileDiff, TextDiff)> {
     let from = file.after.as_ref().and_then(|after| after.from.clone());
     let origin = from.as_ref().and_then(|from| draft.file(from)).unwrap_or(file);
     let old = origin.before.as_ref();
@@ -65,15 +75,16 @@ fn diff_of(draft: &Draft, path: &LogicalPath, file: &DraftFile, limit: usize) ->
         return None;
     }
     let difference = patch::diff(&shown(old_bytes), &shown(new_bytes), CONTEXT, limit);
-    Some(FileDiff {
+    let diff = FileDiff {
         path: path.relative().to_owned(),
         from: from.map(|from| from.relative().to_owned()),
         kind,
         added: difference.added,
         removed: difference.removed,
-        diff: modes + &difference.text,
-        cut: difference.cut,
-    })
+        diff: modes,
+        cut: false,
+    };
+    Some((diff, difference))
 }
 
 /// Returns the text as UTF-8 where the file has another encoding.

@@ -3,9 +3,12 @@
 //! A draft reads each file once and lays the changes over it, so that a later part of a call sees what an earlier part did.
 //! The preview that a person approves and the change itself come from the same draft.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, hash_map::Entry},
+};
 
-use files::{Content, FileDomain, LogicalPath, MAX_CHANGED_BYTES, NewContent, NewFile, text};
+use files::{Content, FileDomain, FilesToChange, LogicalPath, MAX_CHANGED_BYTES, NewContent, NewFile, text};
 use policy::Need;
 use protocol::{FailureCode, file_change::EntryKind};
 
@@ -14,7 +17,7 @@ use crate::{ToolError, WorkspaceFiles};
 /// Text files up to this size are edited.
 pub(crate) const MAX_EDITED_BYTES: u64 = 8 << 20;
 /// The most bytes of all files of one call, before the change.
-const MAX_READ_BYTES: u64 = 256 << 20;
+pub(crate) const MAX_READ_BYTES: u64 = 256 << 20;
 
 /// The files of one call.
 pub(crate) struct Draft {
@@ -124,7 +127,8 @@ impl Draft {
         limit: u64,
     ) -> Result<&DraftContent, ToolError> {
         if !self.files.contains_key(path) {
-            let content = self.domain.read_to_change(path, limit)?.ok_or_else(|| not_found(path))?;
+            let content =
+                FilesToChange::of(&self.domain).read(path, limit)?.ok_or_else(|| not_found(path))?;
             self.check_read(path, &content, unread)?;
             self.read_bytes += content.state.bytes;
             if self.read_bytes > MAX_READ_BYTES {
@@ -147,8 +151,34 @@ impl Draft {
         Ok(content)
     }
 
+    /// Adds a file that was read, and what the call makes of it.
+    pub fn add(
+        &mut self,
+        path: &LogicalPath,
+        content: Content,
+        bytes: Vec<u8>,
+        unread: Unread,
+    ) -> Result<(), ToolError> {
+        self.check_read(path, &content, unread)?;
+        self.read_bytes += content.state.bytes;
+        if self.read_bytes > MAX_READ_BYTES {
+            let limit = MAX_READ_BYTES >> 20;
+            let message =
+                format!("the files of this call are larger than {limit} MiB together; change fewer at once");
+            return Err(failed(FailureCode::TooLarge, message));
+        }
+        let after = DraftContent { bytes, mode: None, from: None };
+        self.order.push(path.clone());
+        self.files.insert(path.clone(), DraftFile { before: Some(content), after: Some(after) });
+        Ok(())
+    }
+
+    pub fn domain(&self) -> &FileDomain {
+        &self.domain
+    }
+
     /// Reads a file as text, to be edited.
-    pub fn text(&mut self, path: &LogicalPath, unread: Unread) -> Result<FileText, ToolError> {
+    pub fn text(&mut self, path: &LogicalPath, unread: Unread) -> Result<FileText<'_>, ToolError> {
         let content = self.content(path, unread, MAX_EDITED_BYTES)?;
         FileText::decode(path, &content.bytes)
     }
@@ -169,7 +199,7 @@ impl Draft {
     fn expect_absent(&mut self, path: &LogicalPath) -> Result<(), ToolError> {
         let absent = match self.files.get(path) {
             Some(file) => file.after.is_none(),
-            None => match self.domain.read_to_change(path, MAX_CHANGED_BYTES) {
+            None => match FilesToChange::of(&self.domain).read(path, MAX_CHANGED_BYTES) {
                 Ok(found) => found.is_none(),
                 Err(error) if error.code == FailureCode::TooLarge => false,
                 // The call deletes the files of a folder and puts a file in its place.
@@ -263,13 +293,16 @@ impl Draft {
 }
 
 /// The text of a file, which can be written back as it was encoded.
-pub(crate) struct FileText {
-    pub text: String,
+pub(crate) struct FileText<'a> {
+    pub text: Cow<'a, str>,
     encoding: text::TextEncoding,
 }
 
-impl FileText {
-    pub fn decode(path: &LogicalPath, bytes: &[u8]) -> Result<Self, ToolError> {
+impl<'a> FileText<'a> {
+    pub fn decode(path: &LogicalPath, bytes: &'a [u8]) -> Result<Self, ToolError> {
+        if let Some(text) = text::plain_utf8(bytes) {
+            return Ok(Self { text: text.into(), encoding: text::TextEncoding::UTF_8 });
+        }
         let decoded = text::decode(bytes).filter(|decoded| decoded.lossless);
         let decoded = decoded.ok_or_else(|| {
             let message = format!("{} is not a text file; only text can be changed", path.relative());
@@ -278,15 +311,18 @@ impl FileText {
         // The mark of UTF-8 stays in the text, so that a patch can show it.
         match std::str::from_utf8(bytes) {
             Ok(text) if decoded.encoding.is_utf8() => {
-                Ok(Self { text: text.to_owned(), encoding: text::TextEncoding::UTF_8 })
+                Ok(Self { text: text.into(), encoding: text::TextEncoding::UTF_8 })
             }
-            _ => Ok(Self { text: decoded.text, encoding: decoded.encoding }),
+            _ => Ok(Self { text: decoded.text.into(), encoding: decoded.encoding }),
         }
     }
 
     /// Encodes another text as this one was.
-    pub fn encode(&self, path: &LogicalPath, new: &str) -> Result<Vec<u8>, ToolError> {
-        self.encoding.encode(new).ok_or_else(|| {
+    pub fn encode(&self, path: &LogicalPath, new: String) -> Result<Vec<u8>, ToolError> {
+        if self.encoding == text::TextEncoding::UTF_8 {
+            return Ok(new.into_bytes());
+        }
+        self.encoding.encode(&new).ok_or_else(|| {
             let message = format!(
                 "{} is encoded as {}, which lacks a character of the new text; use other characters, or delete the file \
                  and create it anew",

@@ -96,18 +96,20 @@ fn write(draft: &mut Draft, path: &LogicalPath, content: &str) -> Result<Output,
         status,
         project_notes: None,
     };
-    let old = match draft.content(path, Unread::Refuse, MAX_CHANGED_BYTES) {
-        Ok(old) => FileText::decode(path, &old.bytes)?,
+    let bytes = match draft.content(path, Unread::Refuse, MAX_CHANGED_BYTES) {
+        Ok(old) => {
+            let old = FileText::decode(path, &old.bytes)?;
+            // The byte order mark of UTF-8 is part of the encoding, which stays.
+            let marked = old.text.starts_with('\u{feff}') && !content.starts_with('\u{feff}');
+            let mark = if marked { "\u{feff}" } else { "" };
+            old.encode(path, format!("{mark}{content}"))?
+        }
         Err(ToolError::Failed { code: FailureCode::NotFound, .. }) => {
             draft.create(path, content.as_bytes().to_vec(), None)?;
             return Ok(output(content.len(), Status::Created));
         }
         Err(error) => return Err(error),
     };
-    // The byte order mark of UTF-8 is part of the encoding, which stays.
-    let marked = old.text.starts_with('\u{feff}') && !content.starts_with('\u{feff}');
-    let mark = if marked { "\u{feff}" } else { "" };
-    let bytes = old.encode(path, &format!("{mark}{content}"))?;
     let written = bytes.len();
     draft.replace(path, bytes);
     Ok(output(written, Status::Overwritten))

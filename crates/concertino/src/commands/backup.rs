@@ -1,7 +1,7 @@
 //! `concertino backup`: copies the data folder as of one moment, also while the server runs, and verifies the copy.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     fs::{self, File, OpenOptions},
     io::{self, Read, Write},
     path::{Path, PathBuf},
@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::SystemClock;
-use protocol::{Clock, Timestamp};
+use protocol::{Clock, FailureCode, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use store::{BackupProgress, VerifyReport};
@@ -236,12 +236,17 @@ fn copy_contents(source: &Path, target: &Path) -> Result<()> {
     let mut reporter = ProgressReporter::new();
     // The verification has reported what cannot be read.
     let contents = store::contents_in_database(&target.join(DATABASE)).unwrap_or_default();
+    let mut kept = HashMap::new();
     for (done, (workspace, content)) in contents.iter().enumerate() {
         reporter.report(BackupProgress::Files { done: done as u64, total: contents.len() as u64 });
         let Some(file) = engine::content_file(workspace, content) else { continue };
-        match copy_file(&source.join(&file), &target.join(&file)) {
-            Err(error) if is_missing(&error) => {}
-            copied => copied?,
+        // A workspace without a folder has no contents.
+        let kept = kept.entry(workspace).or_insert_with(|| engine::contents_to_read(source, workspace).ok());
+        let Some(kept) = kept else { continue };
+        match kept.get(content) {
+            Ok(bytes) => write_copy(&mut bytes.as_slice(), &target.join(&file))?,
+            Err(error) if error.code == FailureCode::NotFound => {}
+            Err(error) => output::note(format_args!("A kept content is left out: {error}")),
         }
     }
     Ok(())
@@ -298,11 +303,15 @@ pub(super) fn sync_all_folders(folder: &Path) -> Result<()> {
 /// Copies one file and syncs the copy to disk. Only its owner can read the copy.
 pub(super) fn copy_file(from: &Path, to: &Path) -> Result<()> {
     let mut source = File::open(from).with_context(|| format!("cannot read {}", from.display()))?;
+    write_copy(&mut source, to)
+}
+
+fn write_copy(source: &mut impl Read, to: &Path) -> Result<()> {
     if let Some(folder) = to.parent() {
         store::make_private_folder(folder)?;
     }
     let mut target = create(to)?;
-    io::copy(&mut source, &mut target).with_context(|| format!("cannot write {}", to.display()))?;
+    io::copy(source, &mut target).with_context(|| format!("cannot write {}", to.display()))?;
     Ok(target.sync_all()?)
 }
 

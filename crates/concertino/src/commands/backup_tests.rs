@@ -42,7 +42,8 @@ async fn data_folder(folder: &Path, before: &str, after: &str) {
 
 #[tokio::test]
 async fn contents_are_backed_up_and_restored_and_a_removed_one_is_no_damage() {
-    let (before, after, unused) = ("a".repeat(64), "b".repeat(64), "c".repeat(64));
+    let before = format!("{:x}", Sha256::digest("old"));
+    let (after, unused) = ("b".repeat(64), "c".repeat(64));
     let root = tempfile::tempdir().unwrap();
     let [data, copy, restored] = ["data", "copy", "restored"].map(|name| root.path().join(name));
     let contents = data.join("contents/_54eam");

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use ::files::{HardLinks, NewFile};
 use protocol::{
-    FailureCode, FileState, MessageRef, Part, Role, RunId, RunOptions, SessionId, Timestamp, UiMessage,
-    WorkspaceId,
+    Durability, FailureCode, FileState, MessageRef, Part, Role, RunId, RunOptions, SessionId, Timestamp,
+    UiMessage, WorkspaceId,
     event::LogEntry,
     file_change::{ChangeStatus, NotRevertible},
 };
@@ -111,6 +111,7 @@ impl World {
             protected: Vec::new(),
             hard_links: HardLinks::Refuse,
             content_limit,
+            durability: Durability::Process,
         };
         let session = session(&store.store, "s").await;
         Self { folder, workspaces: Workspaces::new(Some(settings)), session, store }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ::files::{FileError, NewContent};
+use ::files::{FileError, NewContent, Staged};
 use async_trait::async_trait;
 use protocol::{ChangeId, FileChange, MessageId, SessionEvent, ToolCallId};
 use store::{Store, StoreError};
@@ -46,6 +46,28 @@ pub(crate) enum Wanted {
     Kept(Vec<FileChange>),
 }
 
+/// Changes whose contents are kept.
+enum Planned {
+    Staged(Staged),
+    Kept(Vec<FileChange>),
+}
+
+impl Planned {
+    fn changes(&self) -> &[FileChange] {
+        match self {
+            Self::Staged(staged) => staged.changes(),
+            Self::Kept(changes) => changes,
+        }
+    }
+
+    fn apply(&self, Workspace { domain, contents, .. }: &Workspace) -> Result<(), FileError> {
+        match self {
+            Self::Staged(staged) => staged.apply(domain, contents),
+            Self::Kept(changes) => ::files::apply(domain, contents, changes),
+        }
+    }
+}
+
 /// Changes files; returns the changes. Nothing is changed when `is_cancelled` returns `true` after the check.
 pub(crate) async fn change_files(
     workspace: &Arc<Workspace>,
@@ -57,13 +79,15 @@ pub(crate) async fn change_files(
     is_cancelled: impl Fn() -> bool,
 ) -> Result<Vec<FileChange>, ChangeError> {
     let _changing = workspace.lock().await;
-    let changes = match wanted {
+    let planned = match wanted {
         Wanted::New(files) => {
             let on_thread = Arc::clone(workspace);
-            blocking(move || ::files::stage(&on_thread.domain, &on_thread.contents, &files)).await?
+            let stage = move || ::files::stage(&on_thread.domain, &on_thread.contents, files);
+            Planned::Staged(blocking(stage).await?)
         }
-        Wanted::Kept(changes) => changes,
+        Wanted::Kept(changes) => Planned::Kept(changes),
     };
+    let changes = planned.changes().to_vec();
     if changes.is_empty() || is_cancelled() {
         return Ok(Vec::new());
     }
@@ -72,8 +96,8 @@ pub(crate) async fn change_files(
     let change = id.clone();
     sink.append(SessionEvent::FilesChanging { message: message.clone(), change, call, tool, agent, files })
         .await?;
-    let (on_thread, files) = (Arc::clone(workspace), changes.clone());
-    let applied = blocking(move || ::files::apply(&on_thread.domain, &on_thread.contents, &files)).await;
+    let on_thread = Arc::clone(workspace);
+    let applied = blocking(move || planned.apply(&on_thread)).await;
     let error = applied.as_ref().err().map(FileError::to_string);
     let finished = sink.append(SessionEvent::FilesChanged { message, change: id, error }).await;
     if let Err(error) = finished {

@@ -12,7 +12,7 @@ use std::{
 
 use ::files::{HardLinks, NewContent, NewFile, apply, stage};
 use protocol::{
-    ChangeId, FileChange, FileState, MessageId, Timestamp, WorkspaceId,
+    ChangeId, Durability, FileChange, FileState, MessageId, Timestamp, WorkspaceId,
     file_change::{ChangeSet, ChangeStatus, NotRevertible},
 };
 use store::ChangeRecord;
@@ -70,6 +70,7 @@ impl World {
             protected: Vec::new(),
             hard_links: HardLinks::Refuse,
             content_limit: u64::MAX,
+            durability: Durability::Process,
         };
         let workspace = Workspace::open(&settings, WorkspaceId::default_workspace()).unwrap();
         let world = Self { workspace, records: Vec::new(), run: 0, folder };
@@ -111,10 +112,10 @@ impl World {
             }
         }
         let files: Vec<NewContent> = files.into_values().collect();
-        let staged = stage(&self.workspace.domain, &self.workspace.contents, &files);
-        let applied = staged.and_then(|changes| {
-            apply(&self.workspace.domain, &self.workspace.contents, &changes).map(|()| changes)
-        });
+        let Workspace { domain, contents, .. } = &self.workspace;
+        let staged = stage(domain, contents, files);
+        let applied =
+            staged.and_then(|staged| staged.apply(domain, contents).map(|()| staged.into_changes()));
         match applied {
             Ok(changes) => self.record("edit-file", format!("run{}", self.run), changes),
             Err(error) => {

@@ -1,10 +1,14 @@
 //! The work directory of each workspace, opened on first use.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use ::files::{ContentStore, FileDomain, FileError, HardLinks};
 use parking_lot::Mutex;
-use protocol::{FailureCode, WorkspaceId};
+use protocol::{Durability, FailureCode, WorkspaceId};
 use sha2::{Digest, Sha256};
 use store::make_private_folder;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
@@ -29,6 +33,8 @@ pub struct FileSettings {
     pub hard_links: HardLinks,
     /// How many bytes of contents are kept per workspace, for reverts. The oldest are removed first.
     pub content_limit: u64,
+    /// What changes of files survive.
+    pub durability: Durability,
 }
 
 /// The work directories of all workspaces.
@@ -82,10 +88,15 @@ impl Workspaces {
     }
 }
 
-/// The file of a kept content, below the data directory; `None` for what is no SHA-256.
+/// The file of a kept content in a backup, below the folder of the backup; `None` for what is no SHA-256.
 pub fn content_file(workspace: &WorkspaceId, content: &str) -> Option<PathBuf> {
     let is_hash = content.len() == 64 && content.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hash.then(|| PathBuf::from(CONTENTS).join(folder_name(workspace)).join(content))
+}
+
+/// The kept contents of a workspace, to copy them while the server may be running.
+pub fn contents_to_read(data_dir: &Path, workspace: &WorkspaceId) -> Result<ContentStore, FileError> {
+    ContentStore::open_to_read(&data_dir.join(CONTENTS).join(folder_name(workspace)))
 }
 
 /// The folder of the data directory with kept contents: a folder per workspace.
@@ -111,7 +122,7 @@ impl Workspace {
             std::iter::once(&settings.data_dir).chain(&settings.protected).cloned().collect();
         Ok(Self {
             domain: FileDomain::open(&workdir, &protected, settings.hard_links)?,
-            contents: ContentStore::open(&contents)?,
+            contents: ContentStore::open(&contents, settings.durability)?,
             content_limit: settings.content_limit,
             changing: AsyncMutex::new(()),
             kept_bytes: Mutex::new(None),
@@ -200,6 +211,7 @@ mod tests {
             protected: Vec::new(),
             hard_links: HardLinks::Refuse,
             content_limit: CONTENT_LIMIT,
+            durability: Durability::Process,
         }
     }
 

@@ -5,6 +5,7 @@
 use std::{fs, path::Path};
 
 use files::{ContentStore, FileDomain, HardLinks};
+use protocol::Durability;
 
 pub const SECRET: &str = "SECRET of somebody else";
 
@@ -26,7 +27,7 @@ impl Workspace {
         fs::write(paths[1].join("only-outside"), SECRET).unwrap();
         fs::write(paths[2].join("token"), SECRET).unwrap();
         let domain = FileDomain::open(&paths[0], &paths[2..], HardLinks::Refuse).unwrap();
-        let contents = ContentStore::open(&paths[2].join("contents")).unwrap();
+        let contents = ContentStore::open(&paths[2].join("contents"), Durability::Process).unwrap();
         Self { domain, contents, folder, paths }
     }
 

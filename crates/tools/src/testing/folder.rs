@@ -1,11 +1,16 @@
 //! A folder with files, for tests of the tools that change them.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use protocol::FileDiff;
+use files::{FileDomain, HardLinks};
+use protocol::{Durability, FileDiff};
 use serde_json::Value;
 
-use super::{call_in, ctx, files_in};
+use super::{call_in, ctx, files_in, memory_record::MemoryRecord};
 use crate::{AnyTool, Tool, ToolCtx, WorkspaceFiles, erase, typed::Family};
 
 pub(crate) struct Folder {
@@ -17,13 +22,18 @@ pub(crate) struct Folder {
 impl Folder {
     /// A folder with these files. None of them counts as read.
     pub fn with(files: &[(&str, &[u8])]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().to_owned();
-        for (name, bytes) in files {
-            fs::create_dir_all(path.join(name).parent().unwrap()).unwrap();
-            fs::write(path.join(name), bytes).unwrap();
-        }
+        let (folder, path) = filled(tempfile::tempdir().unwrap(), files);
         Self { files: files_in(&path), path, _removed_at_the_end: folder }
+    }
+
+    /// As [`Folder::with`], in the file system of another folder.
+    pub fn within(place: &Path, durability: Durability, files: &[(&str, &[u8])]) -> Self {
+        let new = || tempfile::tempdir_in(place).unwrap();
+        let (folder, path) = filled(new(), files);
+        let domain = FileDomain::open(&path, &[], HardLinks::Refuse).unwrap();
+        let record = Arc::new(MemoryRecord::keeping(new(), domain.clone(), None, durability));
+        let files = WorkspaceFiles { domain, record, may_read: Arc::new(|_| true) };
+        Self { files, path, _removed_at_the_end: folder }
     }
 
     /// Notes that the session has read a file as it is now.
@@ -66,4 +76,13 @@ impl Folder {
         let call = Arc::clone(tool).prepare(input).map_err(|error| error.to_string())?;
         call.preview(&self.files).await.map_err(|error| error.to_string())
     }
+}
+
+fn filled(folder: tempfile::TempDir, files: &[(&str, &[u8])]) -> (tempfile::TempDir, PathBuf) {
+    let path = folder.path().to_owned();
+    for (name, bytes) in files {
+        fs::create_dir_all(path.join(name).parent().unwrap()).unwrap();
+        fs::write(path.join(name), bytes).unwrap();
+    }
+    (folder, path)
 }

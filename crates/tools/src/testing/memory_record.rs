@@ -3,7 +3,8 @@
 use std::{collections::HashMap, sync::Mutex};
 
 use async_trait::async_trait;
-use files::{ContentStore, FileDomain, LogicalPath, NewContent};
+use files::{ContentStore, FileDomain, FileError, LogicalPath, NewContent};
+use protocol::Durability;
 use tempfile::TempDir;
 
 use crate::{FileRecord, ToolError};
@@ -19,8 +20,17 @@ pub(crate) struct MemoryRecord {
 impl MemoryRecord {
     /// A record of changes in this domain. It removes its own folder, and `workdir`, when it is dropped.
     pub(crate) fn new(domain: FileDomain, workdir: Option<TempDir>) -> Self {
-        let kept = tempfile::tempdir().unwrap();
-        let contents = ContentStore::open(kept.path()).unwrap();
+        Self::keeping(tempfile::tempdir().unwrap(), domain, workdir, Durability::Process)
+    }
+
+    /// As [`MemoryRecord::new`]; contents are kept in this folder.
+    pub(crate) fn keeping(
+        kept: TempDir,
+        domain: FileDomain,
+        workdir: Option<TempDir>,
+        durability: Durability,
+    ) -> Self {
+        let contents = ContentStore::open(kept.path(), durability).unwrap();
         let _folders = workdir.into_iter().chain([kept]).collect();
         Self { domain, contents, _folders, versions: Mutex::default() }
     }
@@ -37,14 +47,24 @@ impl FileRecord for MemoryRecord {
     }
 
     async fn change(&self, changed: Vec<NewContent>) -> Result<(), ToolError> {
-        let changes = files::stage(&self.domain, &self.contents, &changed)?;
-        files::apply(&self.domain, &self.contents, &changes)?;
-        for file in changed {
-            // A folder may be where a deleted file was.
-            let version = if file.after.is_some() { self.domain.version(&file.path)? } else { None };
+        let (domain, contents) = (self.domain.clone(), self.contents.clone());
+        let change = move || {
+            let staged = files::stage(&domain, &contents, changed)?;
+            staged.apply(&domain, &contents)?;
+            Ok::<_, FileError>(staged.into_changes())
+        };
+        let changes = tokio::task::spawn_blocking(change).await.unwrap()?;
+        for change in changes {
+            let path = LogicalPath::parse(&change.path).unwrap();
+            // The version of a file up to this size is its content.
+            let version = match change.after {
+                Some(after) if after.bytes <= 8 << 20 => Some(after.content),
+                Some(_) => self.domain.version(&path)?,
+                None => None,
+            };
             match version {
-                Some(version) => self.versions.lock().unwrap().insert(file.path, version),
-                None => self.versions.lock().unwrap().remove(&file.path),
+                Some(version) => self.versions.lock().unwrap().insert(path, version),
+                None => self.versions.lock().unwrap().remove(&path),
             };
         }
         Ok(())
