@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod arguments;
+pub mod commands;
 pub mod patches;
 pub mod planted;
 pub mod templates;

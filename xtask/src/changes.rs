@@ -17,7 +17,7 @@ const FOR_ALL: [&str; 5] =
     ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "clippy.toml", ".cargo/config.toml"];
 /// Files outside of a crate that a crate compiles or embeds.
 const COMPILED_ELSEWHERE: [(&str, &[&str]); 3] = [
-    ("fuzz/src/", &["protocol", "models", "tools", "engine", "patch"]),
+    ("fuzz/src/", &["protocol", "models", "tools", "engine", "patch", "commands"]),
     ("web/dist/", &["server"]),
     ("CONTRIBUTING.md", &["tools"]),
 ];

@@ -1,6 +1,6 @@
 //! Coverage-guided fuzzing of every hand-written parser of input from models, model servers and clients. The targets are in
 //! `fuzz/`, outside the workspace. New findings go to the target folder; the ordinary tests of `models`, `tools`, `protocol`,
-//! `patch` and `engine` replay the small corpus in `fuzz/corpus`. `FUZZ_SECONDS` sets how long each target runs, `FUZZ_TARGETS` which
+//! `patch`, `commands` and `engine` replay the small corpus in `fuzz/corpus`. `FUZZ_SECONDS` sets how long each target runs, `FUZZ_TARGETS` which
 //! targets run, separated by commas.
 
 use std::{fs, process::Command};
@@ -9,8 +9,18 @@ use anyhow::{Context, Result};
 
 use crate::{command, project::Project};
 
-const TARGETS: [&str; 9] =
-    ["sse", "openai", "openai_responses", "anthropic", "gemini", "repair", "planted", "template", "patch"];
+const TARGETS: [&str; 10] = [
+    "sse",
+    "openai",
+    "openai_responses",
+    "anthropic",
+    "gemini",
+    "repair",
+    "planted",
+    "template",
+    "patch",
+    "commands",
+];
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 /// The instrumentation that libFuzzer needs: counters on every edge, and compared values.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
