@@ -14,6 +14,7 @@ use crate::{
     contents::sha256,
     folders::{self, Folders},
     in_parallel,
+    lookup::Links,
     present::{Present, present, read_present},
 };
 
@@ -199,7 +200,20 @@ fn state_in(
     all: &[Change<'_>],
 ) -> Result<Option<Present>, FileError> {
     let deleted = || all.iter().filter(|change| change.after.is_none()).map(|change| &change.path);
-    absent_if_emptied(present(domain, folders, &change.path), &change.path, deleted)
+    let links = if change.is_link() { Links::KeepLast } else { Links::Refuse };
+    let found = present(domain, folders, &change.path, links);
+    if found.is_err() && change.before.is_none() && is_below_deleted_link(&change.path, all) {
+        return Ok(None);
+    }
+    absent_if_emptied(found, &change.path, deleted)
+}
+
+/// Whether a link that the same change set deletes is in the place of a folder on the way to the file.
+fn is_below_deleted_link(path: &LogicalPath, all: &[Change<'_>]) -> bool {
+    let is_deleted_link = |change: &&Change<'_>| {
+        change.after.is_none() && change.before.as_ref().is_some_and(FileState::is_link)
+    };
+    all.iter().filter(is_deleted_link).any(|link| link.path.contains(path))
 }
 
 /// A folder that the same change set empties, and puts a file in the place of, counts as absent.

@@ -3,8 +3,10 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashSet},
+    ffi::OsStr,
     fs::File,
     io::{self, Write},
+    os::unix::ffi::OsStrExt,
     sync::{Mutex, PoisonError},
 };
 
@@ -35,6 +37,13 @@ pub(crate) struct Change<'a> {
     pub after: Option<FileState>,
     /// The new content, if it is at hand; it is kept in any case.
     pub new: Option<&'a [u8]>,
+}
+
+impl Change<'_> {
+    /// Whether the file is a link before or afterwards.
+    pub fn is_link(&self) -> bool {
+        [&self.before, &self.after].into_iter().flatten().any(FileState::is_link)
+    }
 }
 
 /// A new file that waits in a folder under a temporary name.
@@ -131,7 +140,7 @@ impl Commit<'_> {
             // Another file system may be mounted below the work directory.
             let sync =
                 syncing == Syncing::Each || (syncing == Syncing::Together && !id.is_on_same_device(root));
-            Ok(Some((temp, id, sync.then_some(file))))
+            Ok(Some((temp, id, file.filter(|_| sync))))
         };
         let written = in_parallel(changes, || Folders::new(domain), write);
         self.undo.done = begun.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -292,25 +301,30 @@ fn write_new(
     name: &str,
     change: &Change<'_>,
     old: Option<&Present>,
-) -> Result<(File, FileId), FileError> {
+) -> Result<(Option<File>, FileId), FileError> {
     let missing = || FileError::new(FailureCode::Internal, "a deleted file has no new content");
     let after = change.after.as_ref().ok_or_else(missing)?;
     let bytes = match change.new {
         Some(bytes) => Cow::Borrowed(bytes),
         None => Cow::Owned(contents.get(&after.content)?),
     };
-    write_file(dir, name, &bytes, after.mode, old.map(|old| old.owner))
+    write_file(dir, name, &bytes, after, old.map(|old| old.owner))
         .map_err(|error| FileError::io(&change.path, "write", &error))
 }
 
-/// Writes a new file with the permissions, and if possible the owner, that it shall have.
+/// Writes a new file with the permissions, and if possible the owner, that it shall have, or makes a link. A link is not
+/// opened: it is on disk with its folder.
 pub(crate) fn write_file(
     dir: &Dir,
     name: &str,
     bytes: &[u8],
-    mode: u32,
+    state: &FileState,
     owner: Option<(u32, u32)>,
-) -> io::Result<(File, FileId)> {
+) -> io::Result<(Option<File>, FileId)> {
+    if state.is_link() {
+        rustix::fs::symlinkat(OsStr::from_bytes(bytes), dir, name)?;
+        return Ok((None, FileId::of(&dir.symlink_metadata(name)?)));
+    }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let mut file = dir.open_with(name, &options)?.into_std();
@@ -323,8 +337,8 @@ pub(crate) fn write_file(
         rustix::fs::fchown(&file, Some(user), Some(group)).ok();
     }
     // After the owner: changing it clears some of the bits.
-    rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode))?;
-    Ok((file, FileId::of(&metadata)))
+    rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(state.mode))?;
+    Ok((Some(file), FileId::of(&metadata)))
 }
 
 /// Renames a file and fails when the new name exists.

@@ -42,13 +42,14 @@ impl<'a> Folders<'a> {
         }
     }
 
-    /// The deepest folder on the way to `path` that exists.
+    /// The deepest folder on the way to `path` that exists. A link on the way is in the place of a folder that is yet to be
+    /// made, if the link is deleted first.
     pub fn deepest(&mut self, path: &LogicalPath) -> Result<(LogicalPath, SharedDir), Refusal> {
         let mut path = path.clone();
         loop {
             let missing = match self.get(&path) {
                 Ok(dir) => return Ok((path, dir)),
-                Err(refusal) if refusal.is_absent() => refusal,
+                Err(refusal) if refusal.is_absent() || matches!(refusal, Refusal::ThroughLink) => refusal,
                 Err(refusal) => return Err(refusal),
             };
             path = path.parent().ok_or(missing)?;

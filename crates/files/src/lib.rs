@@ -2,15 +2,17 @@
 //!
 //! A [`FileDomain`] holds a handle of the work directory and opens everything below it one path component at a time, by
 //! handles, so that no name can be swapped between a check and its use. [`stage`], [`apply`] and [`complete`] change
-//! several files at once: all of them or none, also when the process is killed. Everything here blocks; call it from a
-//! thread that may.
+//! several files at once: all of them or none, also when the process is killed. A [`Snapshot`] tells what something else
+//! changed. Everything here blocks; call it from a thread that may.
 
 mod change;
 mod commit;
 mod contents;
 mod domain;
 mod error;
+mod expand;
 mod folders;
+mod found;
 mod glob;
 mod grep;
 mod handle;
@@ -21,9 +23,13 @@ mod lookup;
 mod pack;
 mod parallel;
 mod path;
+mod place;
 mod present;
 mod protected;
 mod search;
+mod seen;
+mod snapshot;
+mod snapshot_store;
 mod sync;
 pub mod text;
 mod traverse;
@@ -40,7 +46,10 @@ pub use ignored::IgnoreRules;
 pub use lines::{LINE_BYTES, Line, Lines};
 pub use parallel::in_parallel;
 pub use path::LogicalPath;
+pub use place::Place;
 pub use present::FilesToChange;
 pub use protected::HardLinks;
 pub use search::Watch;
+pub use snapshot::{Snapshot, SnapshotLimits};
+pub use snapshot_store::SnapshotStore;
 pub use walk::{WalkEntry, WalkQuery, WalkReport};

@@ -20,7 +20,7 @@ use crate::{
 
 const MAX_LINKS: usize = 40;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Links {
     /// Those that stay below the work directory.
     Follow,

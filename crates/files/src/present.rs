@@ -1,6 +1,6 @@
 //! The present state of a file that is to be changed. Links are not followed on the way to it.
 
-use std::fs::File;
+use std::{fs::File, os::unix::ffi::OsStringExt};
 
 use cap_std::fs::{Dir, Metadata, MetadataExt};
 use protocol::FileState;
@@ -13,6 +13,7 @@ use crate::{
     folders::Folders,
     handle::{Refusal, SharedDir},
     known::Stamp,
+    lookup::Links,
     protected::FileId,
 };
 
@@ -74,8 +75,13 @@ pub(crate) fn present(
     domain: &FileDomain,
     folders: &mut Folders,
     path: &LogicalPath,
+    links: Links,
 ) -> Result<Option<Present>, FileError> {
-    let Some((dir, metadata)) = look_at(domain, folders, path)? else { return Ok(None) };
+    let Some((dir, metadata)) = look_at(domain, folders, path, links)? else { return Ok(None) };
+    if metadata.file_type().is_symlink() {
+        let content = present_or_absent(read_link(&dir, path), path)?;
+        return Ok(content.map(|content| Present::new(content.state, &metadata)));
+    }
     if let Some(content) = domain.root.known.get(&Stamp::of(&metadata)) {
         let state = FileState { content, bytes: metadata.len(), mode: mode_of(&metadata) };
         return Ok(Some(Present::new(state, &metadata)));
@@ -95,17 +101,18 @@ pub(crate) fn read_present(
     path: &LogicalPath,
     limit: u64,
 ) -> Result<Option<(Present, Vec<u8>)>, FileError> {
-    let Some((dir, _)) = look_at(domain, folders, path)? else { return Ok(None) };
+    let Some((dir, _)) = look_at(domain, folders, path, Links::Refuse)? else { return Ok(None) };
     let Some((file, metadata)) = open(domain, &dir, path)? else { return Ok(None) };
     let (state, bytes) = read_open(domain, &file, &metadata, path, limit)?;
     Ok(Some((Present::new(state, &metadata), bytes)))
 }
 
 /// Looks at a file without opening it; what is no file is refused.
-fn look_at(
+pub(crate) fn look_at(
     domain: &FileDomain,
     folders: &mut Folders,
     path: &LogicalPath,
+    links: Links,
 ) -> Result<Option<(SharedDir, Metadata)>, FileError> {
     let parent = path.parent().ok_or_else(|| FileError::is_directory(path))?;
     let dir = match folders.get(&parent) {
@@ -115,7 +122,7 @@ fn look_at(
     let look = || -> Result<_, Refusal> {
         let metadata = dir.symlink_metadata(path.name())?;
         if metadata.file_type().is_symlink() {
-            return Err(Refusal::ThroughLink);
+            return if links == Links::KeepLast { Ok(metadata) } else { Err(Refusal::ThroughLink) };
         }
         domain.root.guard.check_file(&metadata)?;
         Ok(metadata)
@@ -124,7 +131,11 @@ fn look_at(
     Ok(metadata.map(|metadata| (dir, metadata)))
 }
 
-fn open(domain: &FileDomain, dir: &Dir, path: &LogicalPath) -> Result<Option<(File, Metadata)>, FileError> {
+pub(crate) fn open(
+    domain: &FileDomain,
+    dir: &Dir,
+    path: &LogicalPath,
+) -> Result<Option<(File, Metadata)>, FileError> {
     present_or_absent(domain.root.guard.open_checked(dir, path.name().as_ref()), path)
 }
 
@@ -132,6 +143,29 @@ fn present_or_absent<T>(found: Result<T, Refusal>, path: &LogicalPath) -> Result
     match found {
         Err(refusal) if refusal.is_absent() => Ok(None),
         found => Ok(Some(found.map_err(|refusal| refusal.at(path, "read"))?)),
+    }
+}
+
+/// A link as a file whose content is its target.
+pub(crate) fn read_link(dir: &Dir, path: &LogicalPath) -> Result<Content, Refusal> {
+    let bytes = dir.read_link_contents(path.name())?.into_os_string().into_vec();
+    let state = FileState { content: sha256(&bytes), bytes: bytes.len() as u64, mode: FileState::LINK };
+    Ok(Content { bytes, state })
+}
+
+impl FileDomain {
+    /// Reads a file or, as a file whose content is its target, a link; fails with `too_large` above the limit. No link is
+    /// followed.
+    pub fn read_itself(&self, path: &LogicalPath, limit: u64) -> Result<Content, FileError> {
+        let mut folders = Folders::new(self);
+        let found = look_at(self, &mut folders, path, Links::KeepLast)?;
+        let (dir, metadata) = found.ok_or_else(|| FileError::not_found(path))?;
+        if metadata.file_type().is_symlink() {
+            return read_link(&dir, path).map_err(|refusal| refusal.at(path, "read"));
+        }
+        let (file, metadata) = open(self, &dir, path)?.ok_or_else(|| FileError::not_found(path))?;
+        let (state, bytes) = read_open(self, &file, &metadata, path, limit)?;
+        Ok(Content { bytes, state })
     }
 }
 
@@ -161,6 +195,6 @@ pub(crate) fn read_open(
     Ok((FileState { content, bytes: bytes.len() as u64, mode: mode_of(metadata) }, bytes))
 }
 
-fn mode_of(metadata: &Metadata) -> u32 {
+pub(crate) fn mode_of(metadata: &Metadata) -> u32 {
     MetadataExt::mode(metadata) & 0o7777
 }

@@ -48,6 +48,9 @@ pub(crate) struct Visit<'a> {
 /// What one thread does with the entries.
 pub(crate) trait Visitor: Send {
     fn visit(&mut self, entry: &Visit<'_>) -> Result<(), FileError>;
+
+    /// An entry that is left out because it is ignored, by its path relative to the work directory.
+    fn ignored(&mut self, _path: &str) {}
 }
 
 /// What was found besides the entries.
@@ -292,6 +295,7 @@ impl<V: Visitor> Worker<'_, '_, V> {
             let is_folder = kind == EntryKind::Directory;
             if ignored.hides_path(self.shared.options.rules, &path, &shown, is_folder) {
                 self.shared.ignored.fetch_add(1, Relaxed);
+                self.visitor.ignored(&path);
             } else if is_folder {
                 let (parent, ignored) = (Some(SharedDir::clone(dir)), ignored.clone());
                 tasks.push(Task::Folder(Folder { parent, name, path, ignored, depth }));

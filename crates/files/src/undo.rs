@@ -138,7 +138,7 @@ fn write_back(
     let failed = |_| Refusal::Io(io::ErrorKind::Other.into());
     let dir = folders.get(&parent(path)?)?;
     let (bytes, temp) = (contents.get(&before.content).map_err(failed)?, temp_name().map_err(failed)?);
-    write_file(&dir, &temp, &bytes, before.mode, None)?;
+    write_file(&dir, &temp, &bytes, before, None)?;
     Ok(dir.rename(&temp, &dir, path.name())?)
 }
 

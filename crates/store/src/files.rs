@@ -28,21 +28,43 @@ impl ArtifactFiles {
 
     /// Writes a file. When this returns, the file survives a crash.
     pub(crate) fn put(&self, workspace: &WorkspaceId, id: &ArtifactId, bytes: &[u8]) -> io::Result<()> {
-        let folder = self.folder(workspace);
+        let written = self.begin(workspace, id).and_then(|mut file| file.write_all(bytes));
+        written.and_then(|()| self.finish(workspace, id)).inspect_err(|_| self.discard(workspace, id))
+    }
+
+    /// Begins a file that is written piece by piece. It is not there for readers until it is finished.
+    pub(crate) fn begin(&self, workspace: &WorkspaceId, id: &ArtifactId) -> io::Result<File> {
         make_private_folder(&self.root)?;
-        make_private_folder(&folder)?;
-        let path = folder.join(file_name(id)?);
+        make_private_folder(&self.folder(workspace))?;
+        let partial = self.partial(workspace, id)?;
         if let Some(fresh) = self.fresh.lock().as_mut() {
             fresh.insert(id.clone());
         }
-        let partial = path.with_extension("part");
-        let written = write_synced(&partial, bytes).and_then(|()| fs::rename(&partial, &path));
-        if let Err(error) = written {
-            // Removing the rest may fail as well; the first failure is the one to report.
-            drop(fs::remove_file(&partial));
-            return Err(error);
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(partial)
+    }
+
+    /// Finishes a file that was begun and written. When this returns, the file survives a crash.
+    pub(crate) fn finish(&self, workspace: &WorkspaceId, id: &ArtifactId) -> io::Result<()> {
+        let partial = self.partial(workspace, id)?;
+        File::open(&partial)?.sync_all()?;
+        fs::rename(&partial, self.path(workspace, id)?)?;
+        sync_folder(&self.folder(workspace))
+    }
+
+    /// Removes a file that was begun. That may fail; then the next start removes it.
+    pub(crate) fn discard(&self, workspace: &WorkspaceId, id: &ArtifactId) {
+        if let Ok(partial) = self.partial(workspace, id) {
+            drop(fs::remove_file(partial));
         }
-        sync_folder(&folder)
+    }
+
+    /// Where a file is until it is finished.
+    fn partial(&self, workspace: &WorkspaceId, id: &ArtifactId) -> io::Result<PathBuf> {
+        Ok(self.path(workspace, id)?.with_extension("part"))
     }
 
     pub(crate) fn path(&self, workspace: &WorkspaceId, id: &ArtifactId) -> io::Result<PathBuf> {
@@ -106,16 +128,6 @@ fn file_name(id: &ArtifactId) -> io::Result<&str> {
         return Err(io::Error::new(io::ErrorKind::NotFound, "this is not the id of a file"));
     }
     Ok(id.as_str())
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 /// The entries of a folder; none when there is no such folder.

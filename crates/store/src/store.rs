@@ -298,6 +298,15 @@ pub trait Artifacts {
         bytes: Vec<u8>,
     ) -> Result<(), StoreError>;
 
+    /// Begins a file that the caller writes piece by piece. It must be finished before an event refers to it.
+    async fn begin_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<File, StoreError>;
+
+    /// Finishes a file that was begun. When this returns, the file survives a crash.
+    async fn finish_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<(), StoreError>;
+
+    /// Removes a file that was begun and is not wanted.
+    async fn discard_file(&self, workspace: &WorkspaceId, id: &ArtifactId);
+
     async fn open_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<File, StoreError>;
 
     /// Removes files of earlier processes that no event refers to; returns how many.

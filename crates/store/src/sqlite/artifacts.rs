@@ -26,6 +26,26 @@ impl Artifacts for SqliteStore {
         blocking(move || Ok(files.put(&workspace, &id, &bytes)?)).await
     }
 
+    async fn begin_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<File, StoreError> {
+        let (files, workspace, id) = (Arc::clone(&self.files), workspace.clone(), id.clone());
+        blocking(move || Ok(files.begin(&workspace, &id)?)).await
+    }
+
+    async fn finish_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<(), StoreError> {
+        let (files, workspace, id) = (Arc::clone(&self.files), workspace.clone(), id.clone());
+        blocking(move || Ok(files.finish(&workspace, &id)?)).await
+    }
+
+    async fn discard_file(&self, workspace: &WorkspaceId, id: &ArtifactId) {
+        let (files, workspace, id) = (Arc::clone(&self.files), workspace.clone(), id.clone());
+        let removed = blocking(move || {
+            files.discard(&workspace, &id);
+            Ok(())
+        });
+        // Only the end of the runtime interrupts it; the next start removes the file.
+        drop(removed.await);
+    }
+
     async fn open_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<File, StoreError> {
         let (files, workspace, id) = (Arc::clone(&self.files), workspace.clone(), id.clone());
         blocking(move || Ok(files.open(&workspace, &id)?)).await
