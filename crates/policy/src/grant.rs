@@ -8,6 +8,8 @@ use crate::{check::check, pattern::literal_glob};
 pub const WRITING_TOOLS: [&str; 3] = ["write-file", "edit-file", "apply-patch"];
 /// The tools that read files of the workspace.
 pub const READING_TOOLS: [&str; 4] = ["read-file", "list-dir", "grep-files", "glob-files"];
+/// The tools that run commands.
+pub const COMMAND_TOOLS: [&str; 3] = ["shell", "shell-command", "exec-command"];
 
 /// Proposes to allow these tools, and the one that was called, in the folder that all paths are in. At the top level it
 /// proposes the one file instead of everything; `None` when there are several.

@@ -13,6 +13,7 @@
 
 mod built_in;
 mod check;
+mod command;
 mod describe;
 mod grant;
 mod need;
@@ -23,10 +24,12 @@ mod rule_set;
 pub use built_in::built_in;
 pub use check::{MAX_NOTE_CHARS, MAX_PATTERN_BYTES, MAX_TOOLS, RuleError, check, check_note};
 pub use describe::describe;
-pub use grant::{READING_TOOLS, WRITING_TOOLS};
+pub use grant::{COMMAND_TOOLS, READING_TOOLS, WRITING_TOOLS};
 pub use need::Need;
 pub use rule_set::RuleSet;
 
+#[cfg(test)]
+mod command_tests;
 #[cfg(test)]
 mod property_tests;
 #[cfg(test)]

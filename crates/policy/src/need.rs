@@ -1,5 +1,7 @@
 //! What a call needs, said by its tool.
 
+use commands::Judgement;
+
 /// What a call needs, as its tool says it after reading the input.
 ///
 /// Paths are relative to the work directory, in their plain form (`src/main.rs`, without `.` and `..`); `""` is the work
@@ -23,6 +25,8 @@ pub enum Need {
         /// Whether "always" may allow every call of the tool. If not, the call is sensitive.
         always: bool,
     },
+    /// It runs a shell line or a program.
+    Command(Judgement),
     /// It never runs, whatever a person says.
     Refused {
         /// A sentence for the model and the person.

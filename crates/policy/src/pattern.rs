@@ -143,6 +143,11 @@ impl Layer {
         self.rules.get(rule).is_some_and(|rule| rule.calls.path.is_some())
     }
 
+    /// The rules for a tool, whatever else they name.
+    pub(crate) fn naming(&self, tool: &str) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(move |rule| names_tool(rule, tool))
+    }
+
     /// Lists the rules that cover a call, in an order that does not depend on how they were given.
     pub(crate) fn covering(&self, tool: &str, touched: Touched<'_>) -> Vec<&Rule> {
         if self.rules.is_empty() {
@@ -159,7 +164,7 @@ impl Layer {
                 .collect(),
         };
         let covers = |(at, rule): &(usize, &Rule)| {
-            // Commands are not judged here.
+            // Rules for commands: `command.rs`.
             if rule.calls.command.is_some() || !names_tool(rule, tool) {
                 return false;
             }

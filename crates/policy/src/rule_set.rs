@@ -74,6 +74,7 @@ impl RuleSet {
             Need::Approval { why, always } => self.judge_approval(tool, why, *always),
             Need::Read { paths } => self.judge_paths(tool, paths, Access::Read),
             Need::Write { paths, why } => self.judge_paths(tool, paths, Access::Write { why }),
+            Need::Command(line) => self.judge_command(tool, line),
         }
     }
 
@@ -181,13 +182,13 @@ impl RuleSet {
     }
 
     /// Whether reading this file asks, unless a rule allows it, because it usually holds secrets.
-    fn protects_secret(&self, path: &str) -> bool {
+    pub(crate) fn protects_secret(&self, path: &str) -> bool {
         self.mode != ApprovalMode::Yolo && built_in::is_secret(path)
     }
 
     /// Whether a rule allows to read this file, which usually holds secrets. Rules that allow a folder do not mean the
     /// secrets in it: a rule allows them when its path names them, like `.env`, `config/*.pem` or `.ssh/**`.
-    fn allows_secret(&self, tool: &str, path: &str) -> bool {
+    pub(crate) fn allows_secret(&self, tool: &str, path: &str) -> bool {
         let names_secret = |rule: &Rule| {
             let glob = rule.calls.path.as_deref().and_then(plain_glob);
             rule.effect == RuleEffect::Allow
@@ -206,11 +207,20 @@ impl RuleSet {
         ]
     }
 
-    /// Returns what the rules say: a refusal of any layer, else the strongest layer that has a covering rule.
-    fn by_rules(&self, tool: &str, touched: Touched<'_>, action: Action) -> Option<Verdict> {
+    /// Returns what the rules say about a call or one of its paths.
+    pub(crate) fn by_rules(&self, tool: &str, touched: Touched<'_>, action: Action) -> Option<Verdict> {
+        self.decide(action, |layer| layer.covering(tool, touched))
+    }
+
+    /// Returns what the covering rules say: a refusal of any layer, else the strongest layer that has a covering rule.
+    pub(crate) fn decide<'a>(
+        &'a self,
+        action: Action,
+        covering: impl Fn(&'a Layer) -> Vec<&'a Rule>,
+    ) -> Option<Verdict> {
         let mut decided = None;
         for (layer, rules) in self.layers() {
-            let covering = rules.covering(tool, touched);
+            let covering = covering(rules);
             let with = |effect: RuleEffect| covering.iter().find(|rule| rule.effect == effect);
             if let Some(rule) = with(RuleEffect::Refuse) {
                 return Some(Verdict::Refuse { why: reason::of_rule(layer, rule, action) });
