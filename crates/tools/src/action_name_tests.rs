@@ -56,6 +56,10 @@ fn no_call_fails_for_want_of_it_or_because_of_it() {
         "edit-file" => json!({ "path": "a", "edits": [{ "oldText": "a", "newText": "b" }] }),
         "apply-patch" => json!({ "patch": "" }),
         "update-plan" => json!({ "plan": [{ "step": "a", "status": "pending" }] }),
+        "shell" => json!({ "command": ["ls"] }),
+        "shell-command" => json!({ "command": "ls" }),
+        "exec-command" => json!({ "cmd": "ls" }),
+        "write-stdin" => json!({ "sessionId": "job_1" }),
         _ => json!({}),
     };
     for tool in

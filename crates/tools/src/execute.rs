@@ -57,6 +57,7 @@ impl From<Outcome> for ToolOutcome {
 }
 
 pub async fn execute(call: Box<dyn PreparedCall>, ctx: ToolCtx, limits: Limits) -> Outcome {
+    let limits = Limits { time: call.time_limit().unwrap_or(limits.time), ..limits };
     let run_cancelled = ctx.cancel.clone();
     if run_cancelled.is_cancelled() {
         return Outcome::Cancelled;

@@ -10,9 +10,13 @@ pub mod arguments;
 pub mod bench;
 mod bound;
 mod closure_call;
+mod command_call;
+mod command_need;
+mod commands_access;
 pub mod conformance;
 pub mod delegation;
 pub mod edit_file;
+pub mod exec_command;
 pub mod execute;
 mod file_diffs;
 mod file_draft;
@@ -23,6 +27,7 @@ mod indentation;
 mod input;
 mod input_coercion;
 mod instant;
+pub mod job;
 mod json_repair;
 pub mod list_dir;
 pub mod names;
@@ -30,6 +35,8 @@ pub mod project_notes;
 pub mod read_file;
 pub mod registry;
 mod schema;
+pub mod shell;
+pub mod shell_command;
 pub mod test_approval;
 pub mod time_now;
 pub mod tool;
@@ -37,6 +44,7 @@ pub mod typed;
 pub mod update_plan;
 pub mod workspace_files;
 pub mod write_file;
+pub mod write_stdin;
 
 #[cfg(test)]
 mod action_name_tests;
@@ -47,6 +55,8 @@ mod testing;
 
 pub use arguments::{parse_arguments, read_arguments};
 pub use closure_call::closure_call;
+pub use command_need::{Invocation, judge_command};
+pub use commands_access::{Commands, NewCommand, NoCommands};
 pub use execute::{GRACE, Limits, Outcome, execute};
 pub use registry::{Group, GroupError, NameTaken, Registry, RegistryError};
 pub use tool::{

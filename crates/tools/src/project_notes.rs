@@ -6,7 +6,7 @@
 
 use std::io::Read as _;
 
-use files::{FileDomain, FileError, LogicalPath};
+use files::{FileDomain, FileError, LogicalPath, Watch};
 
 use crate::{ToolCtx, file_work::blocking};
 
@@ -45,7 +45,13 @@ pub(crate) async fn unseen<'p>(
     }
     let mut shown = Vec::new();
     let mut room = MOST_ADDED;
-    for file in notes {
+    // Most folders have none: one visit to another thread finds that out for all.
+    let exists =
+        |files: &FileDomain, file: &String| files.resolve(file).is_ok_and(|path| files.info(&path).is_ok());
+    let existing = move |files: &FileDomain, _: &Watch| {
+        Ok(notes.into_iter().filter(|file| exists(files, file)).collect::<Vec<_>>())
+    };
+    for file in blocking(ctx, existing).await.ok()? {
         let Some((version, text)) = unseen_file(ctx, &file, room).await else { continue };
         room = room.saturating_sub(text.len());
         shown.push(text);

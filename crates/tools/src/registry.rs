@@ -4,6 +4,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use commands::CommandTable;
 use protocol::{ToolRisk, ToolSpec};
 use serde_json::Value;
 
@@ -12,15 +13,19 @@ use crate::{
     apply_patch::ApplyPatch,
     bench, conformance, delegation,
     edit_file::EditFile,
+    exec_command::ExecCommand,
     glob_files::GlobFiles,
     grep_files::GrepFiles,
     list_dir::ListDir,
     read_file::ReadFile,
+    shell::Shell,
+    shell_command::ShellCommand,
     test_approval::TestApproval,
     time_now::TimeNow,
     typed::{Family, erase},
     update_plan::UpdatePlan,
     write_file::WriteFile,
+    write_stdin::WriteStdin,
 };
 
 /// The longest name that all model providers accept.
@@ -35,6 +40,11 @@ pub struct Registry {
 impl Registry {
     /// The default tools and those of the enabled groups.
     pub fn builtin(enable: &[Group]) -> Result<Self, RegistryError> {
+        Self::with_commands(enable, &Arc::new(CommandTable::built_in().clone()))
+    }
+
+    /// The same, with another table of what commands do.
+    pub fn with_commands(enable: &[Group], table: &Arc<CommandTable>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         registry.register(erase(TimeNow, Family::Host))?;
         registry.register(erase(UpdatePlan, Family::Host))?;
@@ -45,6 +55,10 @@ impl Registry {
         registry.register(erase(WriteFile, Family::Host))?;
         registry.register(erase(EditFile, Family::Host))?;
         registry.register(erase(ApplyPatch, Family::Host))?;
+        registry.register(erase(Shell { table: Arc::clone(table) }, Family::Host))?;
+        registry.register(erase(ShellCommand { table: Arc::clone(table) }, Family::Host))?;
+        registry.register(erase(ExecCommand { table: Arc::clone(table) }, Family::Host))?;
+        registry.register(erase(WriteStdin, Family::Host))?;
         registry.register(erase(TestApproval, Family::Host))?;
         for tool in delegation::tools() {
             registry.register(tool)?;

@@ -19,7 +19,9 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use self::folder::Folder;
 use self::memory_record::MemoryRecord;
 
-use crate::{AnyTool, Artifacts, Emit, Limits, Notes, Outcome, ToolCtx, ToolError, WorkspaceFiles, execute};
+use crate::{
+    AnyTool, Artifacts, Emit, Limits, NoCommands, Notes, Outcome, ToolCtx, ToolError, WorkspaceFiles, execute,
+};
 
 /// 2026-03-01T12:15:07.089Z, a Sunday.
 pub(crate) const NOW: i64 = 1_772_367_307_089;
@@ -78,6 +80,24 @@ impl Notes for Recorder {
 
 #[async_trait]
 impl Artifacts for Recorder {
+    async fn begin(&self) -> Result<(ArtifactId, std::fs::File), ToolError> {
+        Ok((ArtifactId::new("art_2"), tempfile::tempfile().unwrap()))
+    }
+
+    async fn keep_begun(&self, id: &ArtifactId, name: &str, media_type: &str) -> Result<Artifact, ToolError> {
+        let artifact = Artifact {
+            id: id.clone(),
+            name: name.to_owned(),
+            media_type: media_type.to_owned(),
+            bytes: 0,
+            tool_call_id: None,
+        };
+        self.add(json!({ "kept": artifact }));
+        Ok(artifact)
+    }
+
+    async fn discard(&self, _: &ArtifactId) {}
+
     async fn keep(&self, name: &str, media_type: &str, bytes: Vec<u8>) -> Result<Artifact, ToolError> {
         let artifact = Artifact {
             id: ArtifactId::new("art_1"),
@@ -118,6 +138,7 @@ pub(crate) fn ctx(shown: &Arc<Recorder>) -> ToolCtx {
         emit: Arc::clone(shown) as Arc<dyn Emit>,
         notes: Arc::clone(shown) as Arc<dyn Notes>,
         artifacts: Arc::clone(shown) as Arc<dyn Artifacts>,
+        commands: Arc::new(NoCommands),
         files: files(),
     }
 }

@@ -3,18 +3,18 @@
 //! The doc comments of a tool's `Input` *are* the description and parameter texts that the model reads: prompt, schema
 //! and code cannot differ.
 
-use std::{future::Future, sync::Arc};
+use std::{fs::File, future::Future, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use files::FileDomain;
 use policy::Need;
-use protocol::{Artifact, Clock, FailureCode, FileDiff, ToolCallId, ToolRisk, ToolSpec};
+use protocol::{Artifact, ArtifactId, Clock, FailureCode, FileDiff, ToolCallId, ToolRisk, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Family, WorkspaceFiles};
+use crate::{Commands, Family, WorkspaceFiles};
 
 pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
@@ -39,6 +39,11 @@ pub trait Tool: Send + Sync + 'static {
     /// What this call needs: the policy decides from it whether the call runs, is asked about or is refused.
     fn need(&self, _input: &Self::Input, _files: &FileDomain) -> Need {
         Need::Nothing
+    }
+
+    /// How long this call may take; `None`: as long as any other.
+    fn time_limit(&self, _input: &Self::Input) -> Option<Duration> {
+        None
     }
 
     /// The changes to files that a person should see before they answer. An error is the result of the call: nobody is
@@ -117,6 +122,11 @@ fn risk_of(executor: Executor, effect: Effect) -> ToolRisk {
 pub trait PreparedCall: Send + Sync {
     fn need(&self, files: &FileDomain) -> Need;
 
+    /// See [`Tool::time_limit`].
+    fn time_limit(&self) -> Option<Duration> {
+        None
+    }
+
     /// See [`Tool::preview`].
     async fn preview(&self, files: &WorkspaceFiles) -> Result<Vec<FileDiff>, ToolError>;
 
@@ -157,6 +167,7 @@ pub struct ToolCtx {
     pub notes: Arc<dyn Notes>,
     pub artifacts: Arc<dyn Artifacts>,
     pub files: WorkspaceFiles,
+    pub commands: Arc<dyn Commands>,
 }
 
 /// Sends the output of a running tool to clients.
@@ -175,6 +186,15 @@ pub trait Emit: Send + Sync {
 /// Stores files that a call creates: documents, and output that is too long for a message.
 #[async_trait]
 pub trait Artifacts: Send + Sync {
+    /// Begins a file that the caller writes piece by piece. It belongs to nobody until it is kept.
+    async fn begin(&self) -> Result<(ArtifactId, File), ToolError>;
+
+    /// Makes a file that was begun one of the session's.
+    async fn keep_begun(&self, id: &ArtifactId, name: &str, media_type: &str) -> Result<Artifact, ToolError>;
+
+    /// Removes a file that was begun.
+    async fn discard(&self, id: &ArtifactId);
+
     /// Stores a file; when this returns, it is on disk and belongs to the session. `name` is a display name, never a path.
     async fn keep(&self, name: &str, media_type: &str, bytes: Vec<u8>) -> Result<Artifact, ToolError>;
 }

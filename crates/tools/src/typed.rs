@@ -2,7 +2,7 @@
 //!
 //! Schema and check come from the same `Input` type, so the description and the accepted input cannot differ.
 
-use std::{marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use files::FileDomain;
@@ -100,6 +100,10 @@ struct ServerCall<T: Tool> {
 impl<T: Tool> PreparedCall for ServerCall<T> {
     fn need(&self, files: &FileDomain) -> Need {
         self.tool.tool.need(&self.input, files)
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        self.tool.tool.time_limit(&self.input)
     }
 
     async fn preview(&self, files: &WorkspaceFiles) -> Result<Vec<FileDiff>, ToolError> {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use files::{FileDomain, FileError, LogicalPath, NewContent};
+use files::{FileDomain, FileError, LogicalPath, NewContent, Snapshot};
 
 use crate::ToolError;
 
@@ -23,6 +23,12 @@ pub trait FileRecord: Send + Sync {
     async fn last_read(&self, path: &LogicalPath) -> Result<Option<String>, ToolError>;
 
     async fn was_read(&self, path: &LogicalPath, version: String);
+
+    /// Remembers the files of the work directory as they are, before a command that may change them.
+    async fn snapshot(&self) -> Result<Snapshot, ToolError>;
+
+    /// Records what was changed since, by others than this record; returns how many files.
+    async fn record_changes(&self, since: Snapshot) -> Result<usize, ToolError>;
 
     /// Changes all these files or none. The change is in the log before it starts and can be reverted.
     async fn change(&self, files: Vec<NewContent>) -> Result<(), ToolError>;
