@@ -5,6 +5,7 @@ mod approvals;
 mod artifacts;
 mod compact;
 mod definitions;
+mod jobs;
 mod listed_tools;
 mod rules;
 mod session_index;
@@ -43,6 +44,7 @@ use crate::{
     EngineError,
     agents::{AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
     files::workspaces::Workspaces,
+    jobs::Jobs,
     mailbox::answer::Reply,
     run::launch::AgentRunner,
     services::{Agents, Caches, Services, Tasks, ToolAccess, rule_book::RuleBook},
@@ -103,7 +105,8 @@ impl Engine {
             Agents { registry, tool_sets: ToolSets::default(), template_threads: TemplateThreads::default() };
         let files = Workspaces::new(settings.files.clone());
         let rules = Arc::new(RuleBook::new(Arc::clone(&store), &settings.approvals));
-        let tools = ToolAccess { registry: tools, rules, files };
+        let jobs = Arc::new(Jobs::new(settings.commands.clone()));
+        let tools = ToolAccess { registry: tools, rules, files, jobs };
         let services = Arc::new(Services {
             store,
             catalog,
@@ -365,6 +368,7 @@ impl Engine {
         if tokio::time::timeout(grace, self.services.tasks.tracker.wait()).await.is_err() {
             tracing::info!("runs that are still active will be resumed at the next start");
         }
+        self.services.tools.jobs.end_all().await;
         // Otherwise the next process would count this as a crash of the runs that are still active.
         if let Err(error) = self.services.store.note_clean_end().await {
             tracing::warn!(%error, "the orderly shutdown could not be recorded");

@@ -90,6 +90,10 @@ pub enum EngineError {
     NoChange(String),
     #[error("The content of {0} before or after the change was removed because the limit was reached.")]
     ContentRemoved(String),
+    #[error("There is no such command in this workspace, or it ended some time ago.")]
+    JobNotFound,
+    #[error("This command has ended, or does not read its input.")]
+    JobEnded,
     #[error("The server is shutting down. Send again in a moment.")]
     ShuttingDown,
     #[error("{}", not_stored(.0))]
@@ -138,6 +142,8 @@ impl EngineError {
             Self::File(error) => file_code(error.code),
             Self::NoChange(_) => ErrorCode::NotFound,
             Self::ContentRemoved(_) => ErrorCode::ContentRemoved,
+            Self::JobNotFound => ErrorCode::JobNotFound,
+            Self::JobEnded => ErrorCode::JobEnded,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Store(error) | Self::AgentNotStored(error) => match error {
                 StoreError::Conflict | StoreError::Unavailable(_) => ErrorCode::StoreUnavailable,

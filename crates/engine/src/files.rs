@@ -1,7 +1,7 @@
 //! The files of workspaces: where they are, how tools change them, and how changes are listed and reverted.
 //!
 //! `workspaces.rs` opens the work directory of a workspace; `change.rs` changes files as one recorded change set, for a
-//! tool call (`call_files.rs`) or for a revert (`revert.rs`); `recovery.rs` finishes what a crash interrupted; `changes.rs`
+//! tool call (`call_files.rs`) or for a revert (`revert.rs`); `command_changes.rs` records what a command changed; `recovery.rs` finishes what a crash interrupted; `changes.rs`
 //! folds change sets, `list.rs` shows them; `kept_contents.rs` removes contents that are no longer needed; `browse.rs`
 //! lists and opens files for people.
 
@@ -9,6 +9,7 @@ pub(crate) mod browse;
 pub(crate) mod call_files;
 pub(crate) mod change;
 pub(crate) mod changes;
+pub(crate) mod command_changes;
 pub(crate) mod kept_contents;
 pub(crate) mod list;
 mod on_disk;

@@ -12,6 +12,7 @@ mod engine;
 mod error;
 mod files;
 pub mod hooks;
+mod jobs;
 mod log;
 mod mailbox;
 mod model_choice;
@@ -34,6 +35,7 @@ pub use files::{
     browse::{FileKind, WorkspaceFile},
     workspaces::{CONTENT_LIMIT, FileSettings, content_file, contents_to_read},
 };
+pub use jobs::CommandSettings;
 pub use mailbox::answer::Decision;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
 pub use session::{
@@ -45,3 +47,4 @@ pub use session::{
 };
 pub use settings::{ApprovalSettings, ContextSettings, EngineSettings, SubAgentLimits};
 pub use system::{RandomIds, SystemClock};
+pub use tools::job::JobWatch;

@@ -19,6 +19,7 @@ use crate::{
     agents::{AgentDefinition, AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
     context::{cache::Histories, texts::SharedTexts},
     files::workspaces::Workspaces,
+    jobs::Jobs,
     log::flusher::Flusher,
     settings::EngineSettings,
 };
@@ -35,11 +36,13 @@ pub(crate) struct Services {
     pub(crate) tasks: Tasks,
 }
 
-/// All tools, the rules about their calls, and the files that they work on.
+/// All tools, the rules about their calls, the files that they work on, and the commands that they started.
 pub(crate) struct ToolAccess {
     pub(crate) registry: tools::Registry,
     pub(crate) rules: Arc<RuleBook>,
     pub(crate) files: Workspaces,
+    /// The commands that agents started.
+    pub(crate) jobs: Arc<Jobs>,
 }
 
 /// The agents of all workspaces, and what is derived from their definitions.

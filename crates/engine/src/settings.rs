@@ -5,7 +5,10 @@ use std::sync::Arc;
 use protocol::{ApprovalMode, Rule, wire::chat::Profile};
 use tools::Limits;
 
-use crate::{agents::WorkspaceTools, files::workspaces::FileSettings, hooks::Hooks, transcript::Mirror};
+use crate::{
+    agents::WorkspaceTools, files::workspaces::FileSettings, hooks::Hooks, jobs::CommandSettings,
+    transcript::Mirror,
+};
 
 /// A run that was active in so many crashes in a row is ended, unless a setting says otherwise.
 const MAX_CRASHES: u32 = 3;
@@ -31,6 +34,8 @@ pub struct EngineSettings {
     pub approvals: ApprovalSettings,
     /// Where the files of workspaces are; without, there are none.
     pub files: Option<FileSettings>,
+    /// How commands run; without, none can be started.
+    pub commands: Option<CommandSettings>,
 }
 
 impl Default for EngineSettings {
@@ -47,6 +52,7 @@ impl Default for EngineSettings {
             mirror: None,
             approvals: ApprovalSettings::default(),
             files: None,
+            commands: None,
         }
     }
 }

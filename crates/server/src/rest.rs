@@ -8,6 +8,7 @@ pub(crate) mod artifacts;
 pub(crate) mod diagnostics;
 pub(crate) mod files;
 pub(crate) mod health;
+pub(crate) mod jobs;
 pub(crate) mod models;
 pub(crate) mod rules;
 pub(crate) mod sessions;

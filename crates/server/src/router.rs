@@ -36,6 +36,10 @@ pub fn router(state: ServerState) -> Router {
                 .delete(rest::agents::remove)
                 .fallback(wrong_method),
         )
+        .route("/api/jobs", get(rest::jobs::list).fallback(wrong_method))
+        .route("/api/jobs/{id}", get(rest::jobs::show).delete(rest::jobs::stop).fallback(wrong_method))
+        .route("/api/jobs/{id}/output", get(rest::jobs::output).fallback(wrong_method))
+        .route("/api/jobs/{id}/input", post(rest::jobs::input).fallback(wrong_method))
         .route("/api/rules", get(rest::rules::list).post(rest::rules::add).fallback(wrong_method))
         .route("/api/rules/{id}", delete(rest::rules::revoke).fallback(wrong_method))
         .route("/api/sessions", get(rest::sessions::list).fallback(wrong_method))

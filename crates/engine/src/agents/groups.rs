@@ -5,16 +5,17 @@
 /// A group and the keys of its tools.
 pub type Group = (&'static str, &'static [&'static str]);
 
-pub const GROUPS: [Group; 4] = [
+pub const GROUPS: [Group; 5] = [
     ("system", &["time-now", "update-plan"]),
     ("agent", &["spawn-agent", "send-input", "wait-agent", "abort-agent"]),
     ("file-read", &["read-file", "list-dir", "grep-files", "glob-files"]),
     ("file-write", &["write-file", "edit-file", "apply-patch"]),
+    ("shell", &["shell", "shell-command", "exec-command", "write-stdin"]),
 ];
 
 /// Tools that are not built yet, by the group or the agent that they are for. Built-in agents may name them; such an agent
 /// is not available until they exist.
-pub const PLANNED: [Group; 20] = [
+pub const PLANNED: [Group; 19] = [
     ("system", &["jsx-create"]),
     (
         "browser",
@@ -29,7 +30,6 @@ pub const PLANNED: [Group; 20] = [
     ),
     ("web", &["open-url"]),
     ("file-write", &["edit-document"]),
-    ("shell", &["shell", "shell-command", "exec-command", "write-stdin"]),
     ("email", &["email-query", "email-mutate"]),
     ("calendar", &["calendar-query", "calendar-mutate"]),
     ("office", &["office-execute"]),

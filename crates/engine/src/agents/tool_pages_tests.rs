@@ -78,10 +78,13 @@ fn kind(field: &Value) -> String {
 fn rule_of(tool: &dyn AnyTool, language: Language) -> &'static str {
     let rules = RuleSet::new(ApprovalMode::default(), []);
     let paths = vec!["example.txt".to_owned()];
+    if tool.risk() == ToolRisk::Executes {
+        return language.pick("runs what only reads, asks about the rest", "只读的直接执行，其余询问");
+    }
     let need = match tool.risk() {
         ToolRisk::Reads | ToolRisk::Delegates | ToolRisk::FrontEnd => Need::Read { paths },
         ToolRisk::Writes => Need::Write { paths, why: String::new() },
-        ToolRisk::Asks => Need::Approval { why: String::new(), always: true },
+        ToolRisk::Asks | ToolRisk::Executes => Need::Approval { why: String::new(), always: true },
     };
     match rules.judge(&tool.spec().name, &need) {
         Verdict::Run => language.pick("runs without asking", "直接执行，不询问"),
@@ -96,6 +99,7 @@ fn risk_of(tool: &dyn AnyTool, language: Language) -> &'static str {
         ToolRisk::Reads => "只读",
         ToolRisk::Writes => "写入",
         ToolRisk::Asks => "需批准",
+        ToolRisk::Executes => "执行程序",
         ToolRisk::Delegates => "委派",
         ToolRisk::FrontEnd => "前端执行",
     };

@@ -302,7 +302,7 @@ mod tests {
         let kit = ToolSet::of(&general, scope(&here), &agents, &tools);
         let spec = kit.specs.iter().find(|spec| spec.name == "sub-agent").unwrap();
         let names = &spec.input_schema["properties"]["name"]["enum"];
-        assert_eq!(*names, json!(["document", "research", "test-approval", "dynamic"]));
+        assert_eq!(*names, json!(["document", "shell", "research", "test-approval", "dynamic"]));
         assert!(
             spec.input_schema["properties"]["name"]["description"].as_str().unwrap().contains("- research: ")
         );

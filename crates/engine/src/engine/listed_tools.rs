@@ -26,7 +26,7 @@ fn ordinary(rules: &RuleSet, tool: &str, risk: ToolRisk, group: Option<&str>) ->
         ToolRisk::Reads if group == Some("file-read") => Need::Read { paths: paths() },
         ToolRisk::Reads | ToolRisk::Delegates | ToolRisk::FrontEnd => Need::Nothing,
         ToolRisk::Writes => Need::Write { paths: paths(), why: String::new() },
-        ToolRisk::Asks => Need::Approval { why: String::new(), always: true },
+        ToolRisk::Asks | ToolRisk::Executes => Need::Approval { why: String::new(), always: true },
     };
     match rules.judge(tool, &need) {
         Verdict::Run => RuleEffect::Allow,

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use ::files::{LogicalPath, NewContent};
+use ::files::{LogicalPath, NewContent, Snapshot};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use protocol::{IdSource, MessageId, SessionEvent, ToolCallId};
@@ -14,6 +14,7 @@ use tools::{FileRecord, ToolError};
 use super::{
     blocking,
     change::{ChangeError, EventSink, Origin, Wanted, change_files},
+    command_changes,
     workspaces::Workspace,
 };
 
@@ -82,29 +83,31 @@ impl CallFiles {
     async fn note_read(&self, path: String, version: String) {
         let (message, call) = (self.message.clone(), self.call.clone());
         self.run.remember(path.clone(), version.clone());
-        if let Err(error) = self.sink.append(SessionEvent::FileRead { message, call, path, version }).await {
+        let read = SessionEvent::FileRead { message, call, path, version };
+        if let Err(error) = self.sink.append(vec![read]).await {
             tracing::debug!(%error, "a read of a file was not stored; the agent must read it again after a restart");
+        }
+    }
+
+    fn origin(&self) -> Origin {
+        Origin {
+            message: self.message.clone(),
+            call: Some(self.call.clone()),
+            tool: self.tool.clone(),
+            agent: self.agent.clone(),
         }
     }
 
     async fn change_now(self, files: Vec<NewContent>) -> Result<(), ToolError> {
         let RunFiles { workspace, store, ids, fresh, .. } = &*self.run;
-        let origin = Origin {
-            message: self.message.clone(),
-            call: Some(self.call.clone()),
-            tool: self.tool.clone(),
-            agent: self.agent.clone(),
-        };
+        let origin = self.origin();
         let is_cancelled = || self.cancel.is_cancelled();
         let wanted = Wanted::New(files);
         let changed =
             change_files(workspace, &**store, &*self.sink, ids.change(), origin, wanted, is_cancelled).await;
         // The table has what was read before and what was written.
         fresh.lock().clear();
-        let changed = changed.map_err(|error| match error {
-            ChangeError::File(error) => error.into(),
-            ChangeError::Store(error) => ToolError::Fatal(Box::new(error)),
-        })?;
+        let changed = changed?;
         if changed.is_empty() && self.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
@@ -127,6 +130,15 @@ impl CallFiles {
     }
 }
 
+impl From<ChangeError> for ToolError {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::File(error) => error.into(),
+            ChangeError::Store(error) => Self::Fatal(Box::new(error)),
+        }
+    }
+}
+
 #[async_trait]
 impl FileRecord for CallFiles {
     async fn last_read(&self, path: &LogicalPath) -> Result<Option<String>, ToolError> {
@@ -141,6 +153,26 @@ impl FileRecord for CallFiles {
 
     async fn was_read(&self, path: &LogicalPath, version: String) {
         self.note_read(path.to_string(), version).await;
+    }
+
+    async fn snapshot(&self) -> Result<Snapshot, ToolError> {
+        command_changes::remember(&self.run.workspace).await.map_err(Into::into)
+    }
+
+    async fn record_changes(&self, since: Snapshot) -> Result<usize, ToolError> {
+        let unfinished = Arc::clone(&self.run.changing).read_owned().await;
+        let work = self.clone();
+        // A task of its own: what a command has changed is recorded, also when its call is dropped.
+        let recording = self.run.tasks.spawn(async move {
+            let RunFiles { workspace, store, ids, fresh, .. } = &*work.run;
+            let origin = work.origin();
+            let recorded =
+                command_changes::record(workspace, &**store, &*work.sink, ids.change(), origin, since).await;
+            fresh.lock().clear();
+            drop(unfinished);
+            recorded
+        });
+        Ok(recording.await.map_err(|error| ToolError::Fatal(Box::new(error)))??)
     }
 
     async fn change(&self, files: Vec<NewContent>) -> Result<(), ToolError> {

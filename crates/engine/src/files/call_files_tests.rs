@@ -38,8 +38,8 @@ struct DirectLog {
 
 #[async_trait]
 impl EventSink for DirectLog {
-    async fn append(&self, event: SessionEvent) -> Result<(), StoreError> {
-        if matches!(event, SessionEvent::FilesChanged { .. }) {
+    async fn append(&self, events: Vec<SessionEvent>) -> Result<(), StoreError> {
+        if events.iter().any(|event| matches!(event, SessionEvent::FilesChanged { .. })) {
             if self.crashes {
                 return Err(StoreError::Unavailable("crashed".into()));
             }
@@ -47,15 +47,17 @@ impl EventSink for DirectLog {
                 held.notified().await;
             }
         }
-        let seq = {
+        let first = {
             let mut next = self.next.lock();
-            *next += 1;
-            *next
+            *next += events.len() as u64;
+            *next + 1 - events.len() as u64
         };
-        let at = Timestamp(i64::try_from(seq).unwrap());
-        let rows = vec![Row::Event(LogEntry { seq, at, event })];
+        let at = Timestamp(i64::try_from(first).unwrap());
+        let row = |(seq, event)| Row::Event(LogEntry { seq, at, event });
+        let rows: Vec<Row> = (first..).zip(events).map(row).collect();
+        let high_water = Some(first + rows.len() as u64 - 1);
         let target = SessionTarget::Known(self.session);
-        let append = Append { target, at, rows, messages: Vec::new(), high_water: Some(seq) };
+        let append = Append { target, at, rows, messages: Vec::new(), high_water };
         self.store.append(Arc::new(append)).await.map(drop)
     }
 }
@@ -67,7 +69,7 @@ impl IdleLog for DirectLog {
         _: &store::UnfinishedChange,
         event: SessionEvent,
     ) -> Result<(), crate::EngineError> {
-        Ok(EventSink::append(self, event).await?)
+        Ok(EventSink::append(self, vec![event]).await?)
     }
 }
 

@@ -15,8 +15,8 @@ use super::{blocking, kept_contents::keep_within_limit, workspaces::Workspace};
 /// Appends events to the log of a session.
 #[async_trait]
 pub(crate) trait EventSink: Send + Sync {
-    /// Appends an event. When this returns, a boundary event is stored.
-    async fn append(&self, event: SessionEvent) -> Result<(), StoreError>;
+    /// Appends events, all or none. When this returns, boundary events are stored.
+    async fn append(&self, events: Vec<SessionEvent>) -> Result<(), StoreError>;
 }
 
 /// Who changes files.
@@ -94,16 +94,17 @@ pub(crate) async fn change_files(
     let Origin { message, call, tool, agent } = origin;
     let files = changes.clone();
     let change = id.clone();
-    sink.append(SessionEvent::FilesChanging { message: message.clone(), change, call, tool, agent, files })
-        .await?;
+    let begun = SessionEvent::FilesChanging { message: message.clone(), change, call, tool, agent, files };
+    sink.append(vec![begun]).await?;
     let on_thread = Arc::clone(workspace);
     let applied = blocking(move || planned.apply(&on_thread)).await;
     let error = applied.as_ref().err().map(FileError::to_string);
-    let finished = sink.append(SessionEvent::FilesChanged { message, change: id, error }).await;
+    let finished = sink.append(vec![SessionEvent::FilesChanged { message, change: id, error }]).await;
     if let Err(error) = finished {
         tracing::error!(%error, "files were changed, but that could not be stored; the next start does it");
     }
     applied?;
+    workspace.note_changes(&changes);
     keep_within_limit(workspace, store, &changes).await;
     Ok(changes)
 }

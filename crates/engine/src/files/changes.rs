@@ -226,6 +226,9 @@ impl NetChange {
         if let Some(obstacle) = self.obstacle {
             return Err(obstacle);
         }
+        if ![&self.before, &self.after].into_iter().flatten().all(FileState::is_known) {
+            return Err(NotRevertible::NotKept);
+        }
         match (&self.after, disk) {
             (_, OnDisk::Unknown) => return Err(NotRevertible::NotReadable),
             (Some(after), OnDisk::File(now)) if after == now => {}

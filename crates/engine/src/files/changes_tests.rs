@@ -141,6 +141,11 @@ fn only_the_state_that_the_chat_left_is_reverted() {
     let modified = net("1", "2", None);
     assert_eq!(modified.judge(&file("2"), true), Ok(()));
     assert_eq!(modified.judge(&file("2"), false), Err(NotRevertible::ContentRemoved));
+    let unknown = Some(FileState { content: String::new(), bytes: 1, mode: 0o644 });
+    let not_kept = NetChange { before: unknown.clone(), ..modified.clone() };
+    assert_eq!(not_kept.judge(&file("2"), true), Err(NotRevertible::NotKept));
+    let not_kept = NetChange { after: unknown, ..modified.clone() };
+    assert_eq!(not_kept.judge(&file("2"), true), Err(NotRevertible::NotKept));
     assert_eq!(modified.judge(&file("1"), true), Err(NotRevertible::ChangedSince));
     assert_eq!(modified.judge(&OnDisk::OtherFile, true), Err(NotRevertible::ChangedSince));
     assert_eq!(modified.judge(&OnDisk::Folder, true), Err(NotRevertible::ChangedSince));

@@ -82,6 +82,10 @@ fn look_at(domain: &FileDomain, path: &LogicalPath, expected: Option<&FileState>
         Err(_) => return OnDisk::Unknown,
         Ok(info) => match info.kind {
             EntryKind::Directory => return OnDisk::Folder,
+            EntryKind::Link if expected.is_some_and(FileState::is_link) => {
+                let link = domain.read_itself(path, info.bytes);
+                return link.map_or(OnDisk::Unknown, |link| OnDisk::File(link.state));
+            }
             EntryKind::Link | EntryKind::Other => return OnDisk::Unknown,
             EntryKind::File if expected.is_none_or(|expected| expected.bytes != info.bytes) => {
                 return OnDisk::OtherFile;

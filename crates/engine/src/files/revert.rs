@@ -66,7 +66,7 @@ pub(crate) fn plan(
 fn keep_present(workspace: &Workspace, change: &FileChange) -> Result<(), FileError> {
     let Workspace { domain, contents, .. } = workspace;
     if change.before.as_ref().is_some_and(|state| !contents.contains(&state.content)) {
-        contents.put(&domain.read(&domain.resolve(&change.path)?, MAX_CHANGED_BYTES)?.bytes)?;
+        contents.put(&domain.read_itself(&domain.resolve(&change.path)?, MAX_CHANGED_BYTES)?.bytes)?;
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use ::files::{ContentStore, FileDomain, FileError, HardLinks};
+use ::files::{ContentStore, FileDomain, FileError, HardLinks, SnapshotStore};
 use parking_lot::Mutex;
-use protocol::{Durability, FailureCode, WorkspaceId};
+use protocol::{Durability, FailureCode, FileChange, FileState, WorkspaceId};
 use sha2::{Digest, Sha256};
 use store::make_private_folder;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
@@ -50,6 +50,12 @@ pub(crate) struct Workspace {
     /// Contents of files before and after changes.
     pub(crate) contents: ContentStore,
     pub(crate) content_limit: u64,
+    /// Files and folders that no command can reach.
+    pub(crate) hidden: Vec<PathBuf>,
+    /// Contents of files before commands that may change them.
+    pub(crate) snapshots: SnapshotStore,
+    /// What tools made of files most recently, by path.
+    made: Mutex<HashMap<String, Option<FileState>>>,
     /// Held from the check of a change set until it is finished, and while contents are removed.
     changing: AsyncMutex<()>,
     /// How many bytes of contents are kept, at most; `None` until they are counted.
@@ -58,6 +64,8 @@ pub(crate) struct Workspace {
     line_counts: Mutex<HashMap<[Option<String>; 2], [u32; 2]>>,
 }
 
+/// How many changes of tools are remembered.
+const MOST_NOTED: usize = 4096;
 /// How many line counts are remembered.
 const MOST_COUNTS: usize = 4096;
 
@@ -99,6 +107,8 @@ pub fn contents_to_read(data_dir: &Path, workspace: &WorkspaceId) -> Result<Cont
     ContentStore::open_to_read(&data_dir.join(CONTENTS).join(folder_name(workspace)))
 }
 
+/// The folder of the data directory with the contents of files before commands: a folder per workspace.
+const SNAPSHOTS: &str = "snapshots";
 /// The folder of the data directory with kept contents: a folder per workspace.
 pub(crate) const CONTENTS: &str = "contents";
 
@@ -112,7 +122,8 @@ impl Workspace {
         };
         let contents = settings.data_dir.join(CONTENTS);
         let contents = contents.join(&name);
-        for folder in [&workdir, &contents] {
+        let snapshots = settings.data_dir.join(SNAPSHOTS).join(&name);
+        for folder in [&workdir, &contents, &snapshots] {
             make_private_folder(folder).map_err(|error| {
                 let message = format!("a folder of the workspace cannot be made: {}", error.kind());
                 FileError::new(FailureCode::NotConfigured, message)
@@ -123,6 +134,9 @@ impl Workspace {
         Ok(Self {
             domain: FileDomain::open(&workdir, &protected, settings.hard_links)?,
             contents: ContentStore::open(&contents, settings.durability)?,
+            hidden: protected,
+            snapshots: SnapshotStore::open(&snapshots)?,
+            made: Mutex::default(),
             content_limit: settings.content_limit,
             changing: AsyncMutex::new(()),
             kept_bytes: Mutex::new(None),
@@ -134,6 +148,20 @@ impl Workspace {
     /// Waits until no change set of the workspace is being made and no content removed.
     pub(crate) async fn lock(&self) -> MutexGuard<'_, ()> {
         self.changing.lock().await
+    }
+
+    /// Notes what a tool made of files, so that a command that ran meanwhile is not said to have done it.
+    pub(super) fn note_changes(&self, changes: &[FileChange]) {
+        let mut made = self.made.lock();
+        if made.len() >= MOST_NOTED {
+            made.clear();
+        }
+        made.extend(changes.iter().map(|change| (change.path.clone(), change.after.clone())));
+    }
+
+    /// Whether a tool has made and recorded this change.
+    pub(super) fn was_made_by_a_tool(&self, change: &FileChange) -> bool {
+        self.made.lock().remove(&change.path).is_some_and(|after| after == change.after)
     }
 
     /// Notes that contents of so many bytes were kept; returns whether there may be more than the limit allows.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use models::Model;
-use protocol::{RunId, RunOptions, WorkspaceId};
+use protocol::{RunId, RunOptions, SessionId, WorkspaceId};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -35,6 +35,7 @@ pub(crate) struct AgentContext {
 pub(crate) struct RunScope {
     pub(crate) id: RunId,
     pub(crate) workspace: WorkspaceId,
+    pub(crate) chat: SessionId,
     pub(crate) options: RunOptions,
     /// The files that its agents work on, and what they have read and changed.
     pub(crate) files: Arc<RunFiles>,

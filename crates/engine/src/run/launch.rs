@@ -358,6 +358,7 @@ impl AgentRunner {
             run: Arc::new(RunScope {
                 id: record.id.clone(),
                 workspace: session.workspace.clone(),
+                chat: session.session.clone(),
                 options: record.options.clone(),
                 files,
             }),

@@ -11,6 +11,7 @@ use crate::{
     RandomIds, SystemClock,
     agents::{AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
     files::workspaces::Workspaces,
+    jobs::Jobs,
     settings::EngineSettings,
 };
 
@@ -41,6 +42,7 @@ impl TemporaryStore {
                 registry: tools,
                 rules: Arc::new(RuleBook::new(Arc::clone(&self.store) as _, &settings.approvals)),
                 files: Workspaces::new(None),
+                jobs: Arc::new(Jobs::new(None)),
             },
             agents,
             clock: Arc::new(SystemClock),

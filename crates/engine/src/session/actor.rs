@@ -372,6 +372,7 @@ impl Actor {
         let contents = self.services.store.contents_of_session(record.key).await?;
         self.services.store.delete_session(record.key).await?;
         let Services { tools, store, .. } = &*self.services;
+        tools.jobs.end_of_chat(&self.name.workspace, &self.name.session);
         kept_contents::remove_unused(&tools.files, &**store, &self.name.workspace, contents).await;
         self.services.caches.histories.forget(record.key);
         Ok(())

@@ -106,12 +106,11 @@ struct IdleSession<'a> {
 
 #[async_trait]
 impl EventSink for IdleSession<'_> {
-    async fn append(&self, event: SessionEvent) -> Result<(), StoreError> {
+    async fn append(&self, events: Vec<SessionEvent>) -> Result<(), StoreError> {
         // Read again each time: an append moves the end of the log.
         let record = self.services.store.session(&self.name.workspace, &self.name.session).await?;
         let record = record.ok_or(StoreError::Conflict)?;
-        append_without_run(self.services, &record, vec![event], Vec::new()).await.map_err(|error| match error
-        {
+        append_without_run(self.services, &record, events, Vec::new()).await.map_err(|error| match error {
             EngineError::Store(error) => error,
             error => StoreError::Unavailable(Box::new(error)),
         })

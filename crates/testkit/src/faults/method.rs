@@ -27,6 +27,8 @@ pub enum Method {
     Queued,
     SessionsWithQueue,
     PutFile,
+    BeginFile,
+    FinishFile,
     OpenFile,
     SweepFiles,
     Artifact,
@@ -72,7 +74,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 67] = [
+    pub const ALL: [Self; 69] = [
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
@@ -98,6 +100,8 @@ impl Method {
         Self::Queued,
         Self::SessionsWithQueue,
         Self::PutFile,
+        Self::BeginFile,
+        Self::FinishFile,
         Self::OpenFile,
         Self::SweepFiles,
         Self::Artifact,
@@ -170,6 +174,8 @@ impl Method {
             | Self::LatestData
             | Self::Token => true,
             Self::SessionByKey
+            | Self::BeginFile
+            | Self::FinishFile
             | Self::FileChanges
             | Self::LastRead
             | Self::UnfinishedChanges

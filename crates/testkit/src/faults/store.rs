@@ -280,6 +280,18 @@ impl Artifacts for FaultyStore {
         self.call(Method::PutFile, self.inner.put_file(workspace, id, bytes)).await
     }
 
+    async fn begin_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<File, StoreError> {
+        self.call(Method::BeginFile, self.inner.begin_file(workspace, id)).await
+    }
+
+    async fn finish_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<(), StoreError> {
+        self.call(Method::FinishFile, self.inner.finish_file(workspace, id)).await
+    }
+
+    async fn discard_file(&self, workspace: &WorkspaceId, id: &ArtifactId) {
+        self.inner.discard_file(workspace, id).await;
+    }
+
     async fn open_file(&self, workspace: &WorkspaceId, id: &ArtifactId) -> Result<File, StoreError> {
         self.call(Method::OpenFile, self.inner.open_file(workspace, id)).await
     }

@@ -1,10 +1,10 @@
 //! Stores the files that a tool call makes.
 
-use std::sync::Arc;
+use std::{fs::File, sync::Arc};
 
 use async_trait::async_trait;
-use protocol::{Artifact, IdSource, ToolCallId, WorkspaceId};
-use store::Store;
+use protocol::{Artifact, ArtifactId, IdSource, ToolCallId, WorkspaceId};
+use store::{Store, StoreError};
 use tokio::sync::mpsc;
 use tools::{Artifacts, ToolError};
 
@@ -23,8 +23,44 @@ pub(super) struct CallArtifacts {
     pub(super) signals: mpsc::Sender<Signal>,
 }
 
+impl CallArtifacts {
+    async fn tell(&self, artifact: Artifact) -> Result<Artifact, ToolError> {
+        // A run that has ended writes no event: the file is removed at the next start.
+        self.signals.send(Signal::Artifact(artifact.clone())).await.map_err(|_| ToolError::Cancelled)?;
+        Ok(artifact)
+    }
+}
+
+fn fatal(error: StoreError) -> ToolError {
+    ToolError::Fatal(Box::new(error))
+}
+
 #[async_trait]
 impl Artifacts for CallArtifacts {
+    async fn begin(&self) -> Result<(ArtifactId, File), ToolError> {
+        let id = self.ids.artifact();
+        let file = self.store.begin_file(&self.workspace, &id).await.map_err(fatal)?;
+        Ok((id, file))
+    }
+
+    async fn keep_begun(&self, id: &ArtifactId, name: &str, media_type: &str) -> Result<Artifact, ToolError> {
+        self.store.finish_file(&self.workspace, id).await.map_err(fatal)?;
+        let file = self.store.open_file(&self.workspace, id).await.map_err(fatal)?;
+        let bytes = file.metadata().map_err(|error| ToolError::Fatal(Box::new(error)))?.len();
+        self.tell(Artifact {
+            id: id.clone(),
+            name: plain_name(name),
+            media_type: media_type.to_owned(),
+            bytes,
+            tool_call_id: Some(self.call.clone()),
+        })
+        .await
+    }
+
+    async fn discard(&self, id: &ArtifactId) {
+        self.store.discard_file(&self.workspace, id).await;
+    }
+
     async fn keep(&self, name: &str, media_type: &str, bytes: Vec<u8>) -> Result<Artifact, ToolError> {
         if bytes.len() > LARGEST {
             return Err(ToolError::Report(format!("a file may have at most {LARGEST} bytes")));
@@ -36,13 +72,8 @@ impl Artifacts for CallArtifacts {
             bytes: bytes.len() as u64,
             tool_call_id: Some(self.call.clone()),
         };
-        self.store
-            .put_file(&self.workspace, &artifact.id, bytes)
-            .await
-            .map_err(|error| ToolError::Fatal(Box::new(error)))?;
-        // A run that has ended writes no event: the file is removed at the next start.
-        self.signals.send(Signal::Artifact(artifact.clone())).await.map_err(|_| ToolError::Cancelled)?;
-        Ok(artifact)
+        self.store.put_file(&self.workspace, &artifact.id, bytes).await.map_err(fatal)?;
+        self.tell(artifact).await
     }
 }
 

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     EngineError,
+    jobs::CallCommands,
     mailbox::answer::PendingAnswer,
     run::{
         agent_inbox::AgentInbox,
@@ -424,18 +425,29 @@ pub(crate) async fn take_answer(
 fn tool_ctx(work: &AgentWork, call: ToolCall, signals: mpsc::Sender<Signal>) -> ToolCtx {
     protocol::crash_point!("tool", call.input.to_string());
     let run = &work.context;
+    let artifacts = Arc::new(CallArtifacts {
+        store: Arc::clone(&run.services.store),
+        ids: Arc::clone(&run.services.ids),
+        workspace: run.run.workspace.clone(),
+        call: call.id.clone(),
+        signals: signals.clone(),
+    });
     ToolCtx {
         tool: call.name.clone(),
         cancel: run.cancel.child_token(),
         clock: Arc::clone(&run.services.clock),
         timezone: run.run.options.timezone.clone(),
-        artifacts: Arc::new(CallArtifacts {
-            store: Arc::clone(&run.services.store),
-            ids: Arc::clone(&run.services.ids),
-            workspace: run.run.workspace.clone(),
+        commands: Arc::new(CallCommands {
+            jobs: Arc::clone(&run.services.tools.jobs),
+            workspace: Arc::clone(&run.run.files.workspace),
+            chat: run.run.chat.clone(),
             call: call.id.clone(),
-            signals: signals.clone(),
+            ids: Arc::clone(&run.services.ids),
+            clock: Arc::clone(&run.services.clock),
+            artifacts: Arc::clone(&artifacts) as Arc<dyn tools::Artifacts>,
+            run: run.cancel.clone(),
         }),
+        artifacts,
         files: call_files(run, &work.log, &call),
         notes: notes(run, &work.frame, &work.log),
         emit: Arc::new(CallOutput { call: call.id.clone(), signals }),

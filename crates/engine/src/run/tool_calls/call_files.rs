@@ -39,7 +39,7 @@ struct LogSink {
 
 #[async_trait]
 impl EventSink for LogSink {
-    async fn append(&self, event: SessionEvent) -> Result<(), StoreError> {
-        self.log.lock().await.append_events(vec![event], Vec::new()).await
+    async fn append(&self, events: Vec<SessionEvent>) -> Result<(), StoreError> {
+        self.log.lock().await.append_events(events, Vec::new()).await
     }
 }
