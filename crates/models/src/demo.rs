@@ -5,6 +5,9 @@
 //! schema. Its answers say that it is a demo, what it did not understand, and what it did not do.
 //! To add a request, write one file in `demo/intents/` and add one line to the table in `demo/intent.rs`.
 
+mod commands;
+#[cfg(test)]
+mod commands_tests;
 mod context;
 mod files;
 #[cfg(test)]
@@ -12,6 +15,7 @@ mod files_tests;
 mod find_tool;
 mod intent;
 mod intents;
+mod markdown;
 mod outcome;
 #[cfg(test)]
 mod phrasing_tests;

@@ -16,6 +16,8 @@ pub(super) struct DemoContext {
     /// The language to answer in.
     pub(super) language: Language,
     pub(super) tools: Arc<[ToolSpec]>,
+    /// The messages before the newest user message.
+    pub(super) earlier: Vec<Arc<ModelMessage>>,
     /// The calls since the newest user message, in order.
     pub(super) calls: Vec<MadeCall>,
     pub(super) has_files: bool,
@@ -42,6 +44,7 @@ impl DemoContext {
             language: if utterance.is_empty() { earlier_language(messages) } else { utterance.language() },
             utterance,
             tools: Arc::clone(&request.tools),
+            earlier: newest.map_or_else(Vec::new, |place| messages[..place].to_vec()),
             calls: calls_of(since).map(|call| made(since, call)).collect(),
             has_files,
             next_call: unused_id(messages),

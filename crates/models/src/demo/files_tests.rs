@@ -69,6 +69,7 @@ struct Folder {
     /// The answer to whatever changes a file.
     denied: Option<&'static str>,
     calls: Vec<String>,
+    titles: Vec<String>,
 }
 
 impl Folder {
@@ -79,6 +80,7 @@ impl Folder {
 
     fn call(&mut self, tool: &str, input: &Value) -> Result<String, String> {
         self.calls.push(tool.to_owned());
+        self.titles.extend(input["actionName"].as_str().map(str::to_owned));
         let path = input["path"].as_str().unwrap_or_default();
         let missing = || format!("not_found: there is no file {path}");
         match tool {
@@ -179,11 +181,12 @@ fn files_are_listed_read_searched_and_found() {
     let summary = converse(&mut folder, "summarise b.md");
     assert!(
         summary.starts_with(
-            "`b.md` has 3 lines and 4 words.\nIts headings:\n- Tea\nIt begins: \"Green tea.\"\n"
+            "`b.md` has 3 lines and 4 words.\nIts headings:\n- Tea\n\nIt begins: \"Green tea.\"\n"
         ),
         "{summary}"
     );
     assert_eq!(folder.calls, ["t2", "t1", "t3", "t3", "t4", "t1"]);
+    assert_eq!(folder.titles, ["read a.txt", "read b.md"], "a title is plain text, without back-ticks");
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub(super) mod plan;
 mod plan_request;
 mod plan_topics;
 pub(super) mod read_file;
+pub(super) mod run_command;
+pub(super) mod running_command;
 pub(super) mod search_files;
 pub(super) mod summarise_file;
 pub(super) mod summarise_folder;

@@ -45,6 +45,19 @@ fn has_code(text: &str) -> bool {
         && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
+/// The server writes a line above the result when the person changed the input of a call before it ran. Returns the changed
+/// input and the result without that line.
+pub(super) fn split_edit_note(text: &str) -> (Option<Value>, &str) {
+    const NOTE: &str = "The person changed the input before this ran";
+    match text.split_once('\n') {
+        Some((note, rest)) if note.starts_with(NOTE) => {
+            let input = note.find('{').and_then(|at| serde_json::from_str(note.get(at..)?).ok());
+            (Some(input.unwrap_or(Value::Null)), rest)
+        }
+        _ => (None, text),
+    }
+}
+
 /// A short quotation of any result.
 pub(super) fn quote(value: &Value) -> String {
     match value {

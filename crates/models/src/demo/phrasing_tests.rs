@@ -4,8 +4,14 @@
 mod approval;
 mod capabilities;
 mod clock;
+mod commands;
+mod commands_not_run;
 mod connect_and_identity;
 mod delegate;
+mod file_changes;
+mod file_reading;
+mod file_searching;
+mod file_summaries;
 mod files;
 mod files_random;
 mod others;

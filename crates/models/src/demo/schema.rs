@@ -50,7 +50,8 @@ impl<'s> Object<'s> {
         items["properties"].is_object().then_some(Self { root: self.root, node: items })
     }
 
-    /// Arguments with the given values, and a valid value for every other required property.
+    /// Arguments with the given values, and a valid value for every other required property. `purpose` is shown as plain
+    /// text, so it loses its back-ticks.
     pub(super) fn fill(self, values: &[(&str, Value)], purpose: &str) -> Value {
         let mut filled = Map::new();
         for property in self.properties() {
@@ -73,7 +74,7 @@ impl<'s> Object<'s> {
             return (*first).into();
         }
         match kind(schema) {
-            Some("string") => purpose.into(),
+            Some("string") => purpose.replace('`', "").into(),
             Some("integer") => schema["minimum"].as_i64().unwrap_or(1).into(),
             Some("number") => schema["minimum"].as_f64().unwrap_or(1.0).into(),
             Some("boolean") => false.into(),
@@ -220,7 +221,7 @@ mod tests {
             },
         }));
         assert_eq!(
-            Object::of(&tool).fill(&[("deep", true.into())], "p"),
+            Object::of(&tool).fill(&[("deep", true.into())], "`p`"),
             json!({ "why": "p", "count": 3, "deep": true, "mode": "a", "inner": { "x": "p" }, "list": [], "kept": 7 })
         );
     }

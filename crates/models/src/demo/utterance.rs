@@ -40,6 +40,8 @@ enum Pause {
 
 pub(super) struct Utterance {
     text: String,
+    /// Whether the message is longer than what was read of it.
+    cut: bool,
     units: Vec<Unit>,
     /// Read once, because several intents ask for it.
     file_request: OnceCell<Option<(FileRequest, Language)>>,
@@ -50,8 +52,8 @@ impl Utterance {
     pub(super) fn new(text: &str) -> Self {
         const LONGEST: usize = 2_000;
         let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(at, _)| at);
-        let text = &text[..end];
-        Self { text: text.to_owned(), units: cut(text), file_request: OnceCell::new() }
+        let (read, rest) = text.split_at(end);
+        Self { text: read.to_owned(), cut: !rest.is_empty(), units: cut(read), file_request: OnceCell::new() }
     }
 
     /// The request about files in this text, and the language it was made in.
@@ -62,6 +64,10 @@ impl Utterance {
     /// The text itself.
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    pub(super) fn was_cut(&self) -> bool {
+        self.cut
     }
 
     pub(super) fn all(&self) -> &[Unit] {
@@ -101,6 +107,11 @@ impl Utterance {
             (Some(first), Some(last)) => self.text.get(first.start..last.end).unwrap_or_default().trim(),
             _ => "",
         }
+    }
+
+    /// The original text behind a unit.
+    pub(super) fn text_after(&self, unit: &Unit) -> &str {
+        self.text.get(unit.end..).unwrap_or_default()
     }
 
     /// The clauses around `part`, which is one of [`Utterance::parts`]: those before it from the nearest, then those after.

@@ -36,6 +36,10 @@ pub(in super::super) fn digest(path: &str, lines: &[String], whole: bool, langua
         add(&mut text, language.pick("It defines:", "它定义了："), &definitions, language);
     }
     if let Some(sentence) = first_sentences(lines) {
+        // Without a blank line the sentence would belong to the last item of the list.
+        if text.lines().next_back().is_some_and(|line| line.starts_with("- ")) {
+            text.push('\n');
+        }
         text.push_str(
             &language.pick(format!("It begins: \"{sentence}\"\n"), format!("它的开头是：“{sentence}”\n")),
         );
@@ -157,7 +161,7 @@ mod tests {
         let text = "# Tea\n\nTea is a drink. It is hot. It is old.\n\n## Green\n```\n# no heading\n```\n";
         assert_eq!(
             digest("tea.md", &lines(text), true, Language::English),
-            "`tea.md` has 8 lines and 19 words.\nIts headings:\n- Tea\n- Green\n\
+            "`tea.md` has 8 lines and 19 words.\nIts headings:\n- Tea\n- Green\n\n\
              It begins: \"Tea is a drink. It is hot.\"\n"
         );
     }
@@ -167,7 +171,7 @@ mod tests {
         let text = "//! Adds.\n\npub fn add(a: i32) -> i32 {\n    a\n}\n\nstruct A;\n# comment\n";
         assert_eq!(
             digest("a.rs", &lines(text), false, Language::Chinese),
-            "我读了 `a.rs` 的前 8 行（15 个以空格分开的词）。\n它定义了：\n- pub fn add(a: i32) -> i32\n- struct A\n\
+            "我读了 `a.rs` 的前 8 行（15 个以空格分开的词）。\n它定义了：\n- pub fn add(a: i32) -> i32\n- struct A\n\n\
              它的开头是：“//! Adds.”\n"
         );
     }

@@ -3,8 +3,8 @@
 use super::{
     super::{
         politeness,
-        terms::{trim_end, trim_start},
-        utterance::{Language, Unit, Utterance},
+        terms::{has_any, trim_end, trim_start},
+        utterance::{Language, Unit, Utterance, is_han},
     },
     chinese, english,
     pattern::{self, Bound, Piece},
@@ -84,8 +84,12 @@ pub(super) struct Rule {
     pub(super) make: fn(&Masked, &Bound<'_>) -> Option<FileRequest>,
 }
 
-fn first(rules: &[Rule], masked: &Masked, units: &[Unit]) -> Option<FileRequest> {
-    rules.iter().find_map(|rule| (rule.make)(masked, &pattern::find(masked, units, rule.pattern)?))
+fn first(rules: &[&[Rule]], masked: &Masked, units: &[Unit]) -> Option<FileRequest> {
+    rules
+        .iter()
+        .copied()
+        .flatten()
+        .find_map(|rule| (rule.make)(masked, &pattern::find(masked, units, rule.pattern)?))
 }
 
 fn english_core(units: &[Unit]) -> &[Unit] {
@@ -134,6 +138,26 @@ pub(super) mod make {
     pub(in super::super) fn search_quote(masked: &Masked, bound: &Bound<'_>) -> Option<FileRequest> {
         let text = masked.text(bound.texts.last()?);
         (!super::super::spans::is_path(&text)).then(|| FileRequest::Search { text, place: String::new() })
+    }
+
+    /// A word or two without a place to search; a file name is looked for by name instead.
+    pub(in super::super) fn search_words(masked: &Masked, bound: &Bound<'_>) -> Option<FileRequest> {
+        /// These words begin or belong to a sentence about something else than files.
+        const OTHERS: &str = "
+            a, an, the, some, any, my, your, our, me, us, it, this, that, them, something, in, on, at, to, from, for, of, with, about, near, online, web, internet, news, weather, all, every, files, file, and, or, by, how, what, who, where, why, when, best, cheap,
+            的, 在, 一, 上, 网, 新闻, 天气, 图片, 附近, 哪, 什么, 怎么, 谁, 最, 和, 文件, 目录, 这, 那, 我, 你, 他, 它";
+        let units = bound.texts.last()?;
+        let han = units.iter().filter(|unit| unit.norm.chars().all(is_han)).count();
+        let short = if han == 0 { units.len() <= 2 } else { units.len() <= 8 };
+        if !short || has_any(units, OTHERS) {
+            return None;
+        }
+        let text = masked.text(units);
+        Some(if super::super::spans::is_path(&text) {
+            FileRequest::Find { pattern: pattern::anywhere(text.trim_start_matches("./")) }
+        } else {
+            FileRequest::Search { text, place: String::new() }
+        })
     }
 
     pub(in super::super) fn find(_: &Masked, bound: &Bound<'_>) -> Option<FileRequest> {

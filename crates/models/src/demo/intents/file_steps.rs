@@ -2,10 +2,11 @@
 
 use protocol::ToolSpec;
 
+pub(super) use super::super::markdown::block;
 use super::super::{
     context::{DemoContext, MadeCall},
     files::FileRequest,
-    outcome::Outcome,
+    outcome::{Outcome, split_edit_note},
     reply::Reply,
     utterance::{Language, Utterance},
 };
@@ -31,7 +32,7 @@ pub(super) fn shown(path: &str, language: Language) -> String {
 /// The result of a call, or a sentence about why there is none. `what` says what was to be done: "read `a.txt`".
 pub(super) fn result<'c>(call: &'c MadeCall, what: &str, language: Language) -> Result<&'c str, String> {
     match (&call.text, &call.outcome) {
-        (Some(text), _) => Ok(without_edit_note(text)),
+        (Some(text), _) => Ok(split_edit_note(text).1),
         (None, Outcome::Denied { reason }) => Err(denied(what, reason.as_deref(), language)),
         (None, Outcome::Failed(message)) => Err(failed(what, message, language)),
         (None, Outcome::Done(_) | Outcome::Missing) => Err(language.pick(
@@ -41,20 +42,12 @@ pub(super) fn result<'c>(call: &'c MadeCall, what: &str, language: Language) -> 
     }
 }
 
-/// The server writes a line above the result when the person changed the input.
-fn without_edit_note(text: &str) -> &str {
-    match text.split_once('\n') {
-        Some((note, rest)) if note.starts_with("The person changed the input before this ran") => rest,
-        _ => text,
-    }
-}
-
 /// Whether the person changed the input of a call before it ran.
 pub(super) fn was_edited(call: &MadeCall) -> bool {
-    call.text.as_ref().is_some_and(|text| without_edit_note(text).len() < text.len())
+    call.text.as_ref().is_some_and(|text| split_edit_note(text).0.is_some())
 }
 
-fn denied(what: &str, reason: Option<&str>, language: Language) -> String {
+pub(super) fn denied(what: &str, reason: Option<&str>, language: Language) -> String {
     let mut text = language.pick(
         format!("You did not allow it, so I did not {what}. Nothing was changed."),
         format!("你没有允许，所以我没有{what}。什么都没有改动。"),
@@ -101,12 +94,4 @@ pub(super) fn no_tool(english: &str, chinese: &str, language: Language) -> Reply
 
 pub(super) fn call(tool: &ToolSpec, thought: String, input: serde_json::Value) -> Reply {
     Reply::Call { thought, tool: tool.name.clone(), input }
-}
-
-/// Lines in a block of code, at most `most` of them. The fence is longer than any in the text.
-pub(super) fn block(lines: &[String], most: usize) -> String {
-    let shown = lines.get(..most.min(lines.len())).unwrap_or_default();
-    let longest = shown.iter().map(|line| line.trim_start().chars().take_while(|c| *c == '`').count()).max();
-    let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
-    format!("{fence}\n{}\n{fence}\n", shown.join("\n"))
 }
