@@ -16,7 +16,7 @@ pub(crate) async fn build_engine(
     catalog: Arc<Catalog>,
     mirror: Option<Arc<Mirror>>,
 ) -> Result<Engine> {
-    let tools = tools::Registry::builtin(&config.tool_groups)?;
+    let tools = tools::Registry::with_commands(&config.tool_groups, &config.commands.table)?;
     for (workspace, tool) in config.workspace_tools.named() {
         if tools.get(tool).is_none() {
             tracing::warn!(%workspace, tool, "workspace_tools names a tool that does not exist");
@@ -37,6 +37,7 @@ pub(crate) async fn build_engine(
             mirror,
             approvals: config.approvals.clone(),
             files: Some(config.files.clone()),
+            commands: Some(config.commands.clone()),
             ..EngineSettings::default()
         },
     });

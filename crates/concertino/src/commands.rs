@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod link;
 mod listing;
 pub(crate) mod models;
+pub(crate) mod policy;
 pub(crate) mod restore;
 pub(crate) mod rules;
 pub(crate) mod serve;

@@ -11,7 +11,9 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use engine::{ApprovalSettings, CONTENT_LIMIT, ContextSettings, FileSettings, agents::WorkspaceTools};
+use engine::{
+    ApprovalSettings, CONTENT_LIMIT, CommandSettings, ContextSettings, FileSettings, agents::WorkspaceTools,
+};
 use files::HardLinks;
 use protocol::{WorkspaceId, wire::chat::Profile};
 use serde::Deserialize;
@@ -19,6 +21,7 @@ use server::{Auth, Limits};
 use store::Durability;
 
 mod approvals;
+pub(crate) mod commands;
 mod limits;
 pub(crate) mod workdir;
 
@@ -90,6 +93,10 @@ struct File {
     approvals: Option<String>,
     forbid_yolo: Option<bool>,
     rules: Option<Vec<approvals::FileRule>>,
+    sandbox: Option<String>,
+    sandbox_read: Option<Vec<PathBuf>>,
+    sandbox_write: Option<Vec<PathBuf>>,
+    command_environment: Option<Vec<String>>,
 }
 
 /// All settings of this process.
@@ -126,6 +133,8 @@ pub(crate) struct Config {
     pub(crate) files: FileSettings,
     /// Which calls a person is asked about.
     pub(crate) approvals: ApprovalSettings,
+    /// How commands run.
+    pub(crate) commands: CommandSettings,
 }
 
 /// Settings that decide which model is used.
@@ -202,6 +211,16 @@ impl Config {
             forbid_yolo: file.forbid_yolo,
             rules: file.rules.unwrap_or_default(),
         };
+        let paths = |value: String| list(value).into_iter().map(PathBuf::from).collect();
+        let commands = commands::Written {
+            sandbox: ours("SANDBOX").or(file.sandbox),
+            read: ours("SANDBOX_READ").map(paths).or(file.sandbox_read).unwrap_or_default(),
+            write: ours("SANDBOX_WRITE").map(paths).or(file.sandbox_write).unwrap_or_default(),
+            environment: ours("COMMAND_ENVIRONMENT")
+                .map(list)
+                .or(file.command_environment)
+                .unwrap_or_default(),
+        };
         let groups = ours("ENABLE").or(file.enable).unwrap_or_default();
         let mut hosts = ours("ALLOWED_HOSTS").map(list).or(file.allowed_hosts).unwrap_or_default();
         if !listen.ip().is_unspecified() {
@@ -271,6 +290,7 @@ impl Config {
                 durability,
             },
             approvals: approvals::approvals(approvals, ours)?,
+            commands: commands::commands(commands, &data_dir)?,
             log: ours("LOG").or(file.log).unwrap_or_else(|| "warn".to_owned()),
             model: ModelConfig {
                 chosen: flags.model.or_else(|| ours("MODEL")).or(file.model),

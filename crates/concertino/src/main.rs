@@ -54,6 +54,8 @@ enum Command {
     Models(commands::models::ModelsArguments),
     /// List, add or remove rules about which calls run, ask or are refused.
     Rules(commands::rules::RulesArguments),
+    /// Show what happens to a command: whether it runs, asks or is refused, and why.
+    Policy(commands::policy::PolicyArguments),
     /// List the tools with their group, risk and rule.
     Tools(commands::tools::ToolsArguments),
     /// Check the data folder, the database and the default model.
@@ -79,6 +81,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // The server starts its own program again for every command of an agent, to set up the sandbox.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == process::LAUNCH_ARGUMENT) {
+        process::launcher_main();
+    }
     let arguments = Arguments::parse();
     let result = config::Config::read(arguments.flags).and_then(|config| {
         telemetry::start(&config)?;
@@ -109,6 +115,7 @@ async fn run(config: &config::Config, command: Command) -> anyhow::Result<ExitCo
         Command::Agents(arguments) => commands::agents::agents(config, arguments).await,
         Command::Models(arguments) => commands::models::models(config, arguments).await,
         Command::Rules(arguments) => commands::rules::rules(config, arguments).await,
+        Command::Policy(arguments) => commands::policy::policy(config, arguments).await,
         Command::Tools(arguments) => commands::tools::tools(config, arguments).await,
         Command::Doctor => commands::doctor::doctor(config).await,
         Command::Link => commands::link::link(config).await,

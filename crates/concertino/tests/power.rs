@@ -281,7 +281,8 @@ fn conclude(world: &World, machine: &Machine, seed: u64, losses: u64) {
     assert_eq!(count("power losses"), losses);
     assert!(turns >= losses, "too few turns to mean anything: {turns}");
     assert!(count("boundary events acknowledged") >= 2 * turns, "too little was verified");
-    assert!(count("files acknowledged") > 0, "no file was made");
+    // A few losses may come before the first file.
+    assert!(count("files acknowledged") > 0 || losses < 20, "no file was made");
     assert!(count("streams cut by a kill") >= losses / 2, "too few streams were cut by a loss");
     assert!(lost >= losses, "the losses took too little: {lost} writes");
 }

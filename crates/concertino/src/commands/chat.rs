@@ -5,6 +5,7 @@
 
 mod approve;
 pub(super) mod client;
+mod command_report;
 mod diff;
 mod edit;
 mod follow;

@@ -1,5 +1,7 @@
-//! `concertino doctor`: checks the data folder and the database, explains which model is used and why, and tests it with
-//! one call.
+//! `concertino doctor`: checks the data folder, the database and the sandbox of commands, explains which model is used and
+//! why, and tests it with one call.
+
+mod sandbox;
 
 use std::process::ExitCode;
 
@@ -21,6 +23,7 @@ pub(crate) async fn doctor(config: &Config) -> Result<ExitCode> {
     output::line(format_args!("data folder: {}", config.data_dir.display()))?;
     output::line(format_args!("your provider files: {}", data.providers().display()))?;
     let is_sound = check_database(&data)?;
+    let is_contained = sandbox::check(config).await?;
     let catalog = match model_choice::catalog(&config.model, &data.providers()) {
         Ok(catalog) => catalog,
         Err(problem) => {
@@ -44,7 +47,7 @@ pub(crate) async fn doctor(config: &Config) -> Result<ExitCode> {
         output::line(format_args!("  fallback: {name} ({})", fallback_state(&catalog, name)))?;
     }
     let code = probe::report(&*default.model()).await?;
-    Ok(if is_sound { code } else { ExitCode::FAILURE })
+    Ok(if is_sound && is_contained { code } else { ExitCode::FAILURE })
 }
 
 /// Checks the whole database: its structure, the checksum of every row, and every chat against its log. Returns whether

@@ -106,7 +106,7 @@ pub(crate) async fn rules(config: &Config, arguments: RulesArguments) -> Result<
 
 /// The rules of a workspace.
 impl WorkspaceAccess {
-    async fn rules(&self, chat: Option<&SessionId>) -> Result<RuleList> {
+    pub(super) async fn rules(&self, chat: Option<&SessionId>) -> Result<RuleList> {
         match self {
             Self::Server(client) => {
                 Ok(client.call(Method::GET, &["rules"], query(chat)?.as_deref(), None).await?)

@@ -12,6 +12,7 @@ use protocol::{Part, ToolPart, ToolState, UiMessage};
 use serde_json::Value;
 
 use super::{
+    command_report,
     output_settings::{OutputSettings, TextStyle},
     text::{is_control, one_line},
     tool_line,
@@ -217,6 +218,15 @@ impl Renderer {
                 let first = before < Stage::Called || has_no_line || self.live == Some(index);
                 self.running(index, &tool_line::settled(&self.settings, tool, took, first));
                 self.live = None;
+                if before < Stage::Settled
+                    && let Some(report) = command_report::of(tool)
+                {
+                    for line in command_report::lines(&self.settings, &report) {
+                        self.begin(Block::Lines);
+                        self.out.push(Piece::Info(line));
+                        self.info_open = true;
+                    }
+                }
             }
         }
     }

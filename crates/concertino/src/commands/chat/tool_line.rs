@@ -8,6 +8,7 @@ use protocol::{ToolPart, ToolState};
 use serde_json::Value;
 
 use super::{
+    command_report,
     output_settings::{OutputSettings, TextStyle},
     text::{cut, cut_front, one_line, width},
 };
@@ -25,7 +26,8 @@ pub(crate) fn running(settings: &OutputSettings, tool: &ToolPart) -> String {
         ToolState::InputStreaming { .. } => "…".to_owned(),
         ToolState::OutputAvailable { output, preliminary: true, .. } => {
             let room = room(settings, &name);
-            let text = progress(output);
+            let text = command_report::of(tool)
+                .map_or_else(|| progress(output), |report| command_report::newest_line(&report));
             if text.is_empty() { input(tool) } else { cut_front(&text, room) }
         }
         _ => input(tool),
@@ -55,13 +57,19 @@ pub(crate) fn settled(
             };
             line(settings, TextStyle::Yellow, "⊘", &name, &[denied])
         }
-        _ => line(
-            settings,
-            TextStyle::Green,
-            "✓",
-            &name,
-            &[called_with, took.map(duration).unwrap_or_default()],
-        ),
+        _ => {
+            let report = command_report::of(tool);
+            let took = match &report {
+                Some(report) => Some(Duration::from_millis(report.duration_ms)),
+                None => took,
+            };
+            let (style, mark) = match &report {
+                Some(report) if !command_report::is_fine(report) => (TextStyle::Red, "✗"),
+                _ => (TextStyle::Green, "✓"),
+            };
+            let end = report.as_ref().map(command_report::end).unwrap_or_default();
+            line(settings, style, mark, &name, &[called_with, end, took.map(duration).unwrap_or_default()])
+        }
     }
 }
 
