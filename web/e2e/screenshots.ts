@@ -1,9 +1,10 @@
-// Twelve views, light and dark, in two languages, wide and narrow, as small WebP files.
+// Fourteen views, light and dark, in two languages, wide and narrow, as small WebP files.
 
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, it } from 'vitest'
+import { makeRepository, PATCH } from './repository'
 import { finished, Stage, write } from './stage'
 import type { Asked, Step } from './upstream'
 
@@ -57,7 +58,30 @@ const card = `<style>
 
 const hand = (name: string, task: string): Step => ({ call: 'sub-agent', input: { name, task } })
 
-function script({ text, whole, results }: Asked): Step[] {
+const tests = (actionName: string): Step => ({ call: 'shell-command', input: { actionName, command: 'npm test --silent' } })
+
+/** A bug is found and mended: one step per result that has come back. */
+const job: Step[][] = [
+  [{ say: 'I run the tests first.' }, tests('See what fails')],
+  [{ say: 'Both failures have numbers of different length: `sort()` compares them as text, so 10 comes before 9.' }, { call: 'apply-patch', input: { actionName: 'Compare as numbers', patch: PATCH } }],
+  [tests('See whether it holds')],
+  [{ say: 'The median is right now, and all tests pass. Shall I commit it?' }],
+]
+
+/** An interpreter in a terminal that the agent and the person share. */
+function interpreter(results: number, result: string): Step[] {
+  const type = (actionName: string, chars: string): Step => ({ call: 'write-stdin', input: { actionName, sessionId: /job_\w+/.exec(result)?.[0], chars, yieldTimeMs: 700 } })
+  switch (results) {
+    case 0:
+      return [{ say: 'I start an interpreter and load the function.' }, { call: 'exec-command', input: { actionName: 'Open an interpreter', cmd: 'node', yieldTimeMs: 900 } }]
+    case 1:
+      return [type('Load the function', "let { median } = await import('./src/median.js')\n")]
+    default:
+      return [{ say: 'It is loaded as `median`. Try it in the terminal: `median([9, 10, 2])` should be 9.' }]
+  }
+}
+
+function script({ text, whole, results, result }: Asked): Step[] {
   if (text.includes('lighthouse') || text.includes('灯塔')) {
     const zh = text.includes('灯塔')
     if (results === 0) {
@@ -72,8 +96,10 @@ function script({ text, whole, results }: Asked): Step[] {
     return [{ say: zh ? '开放时间已核对；接下来预订渡轮。末班船 17:40 返回，爱丁堡与札幌相差九小时。' : 'The opening times fit. Next is the ferry: the last one back leaves at **17:40**, so the tower comes first and the museum after it.' }]
   }
   if (text.includes('clean') || text.includes('清理')) {
-    return results > 0 ? [{ say: 'Done.' }] : [{ say: text.includes('清理') ? '清理前需要您确认。' : 'Before I touch anything I need your word.' }, { call: 'test-approval', input: { actionName: text.includes('清理') ? '删除 30 天前的日志' : 'Delete logs older than 30 days', note: 'find logs -name "*.log" -mtime +30 -delete' } }]
+    return results > 0 ? [{ say: 'Done.' }] : [{ say: text.includes('清理') ? '清理前需要您确认。' : 'Before I touch anything I need your word.' }, { call: 'shell-command', input: { actionName: text.includes('清理') ? '删除 30 天前的日志' : 'Delete logs older than 30 days', command: 'find logs -name "*.log" -mtime +30 -delete' } }]
   }
+  if (text.includes('median wrong')) return job[results] ?? []
+  if (text.includes('try the median')) return interpreter(results, result)
   if (text.includes('harbour museum')) return [{ say: `A card in plain HTML:\n\n\`\`\`html\n${card}\n\`\`\`\n\nThe colours are those of the chart room.`, pieces: 12 }]
   if (text.includes('two harbours')) {
     return results > 0
@@ -92,8 +118,10 @@ function script({ text, whole, results }: Asked): Step[] {
 
 describe('screenshots', () => {
   let stage: Stage
+  let repository: string
   beforeAll(async () => {
-    stage = await Stage.open({ script, environment: { CONCERTINO_ENABLE: '' } })
+    repository = await makeRepository()
+    stage = await Stage.open({ script, environment: { CONCERTINO_ENABLE: '', CONCERTINO_WORKDIR: repository, CONCERTINO_COMMAND_ENVIRONMENT: 'NODE_REPL_HISTORY', NODE_REPL_HISTORY: '' } })
     await mkdir(folder, { recursive: true })
     for (const agent of [
       { name: 'tide-keeper', displayName: 'Tide keeper', description: 'Knows when the water is high.', systemPrompt: 'You know the tides.', toolKeys: ['time-now'] },
@@ -102,7 +130,10 @@ describe('screenshots', () => {
       await fetch(`${stage.url}/api/agents`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(agent) })
     }
   })
-  afterAll(() => stage.close())
+  afterAll(async () => {
+    await stage.close()
+    await rm(repository, { recursive: true, force: true })
+  })
 
   const open = async (options: BrowserContextOptions, text?: string) => {
     const page = await stage.page(options)
@@ -111,8 +142,9 @@ describe('screenshots', () => {
     if (text) await write(page, text)
     return page
   }
-  const keep = async (page: Page, name: string) => {
-    await page.waitForTimeout(700)
+  const keep = async (page: Page, name: string, pause = 700) => {
+    await page.mouse.move(2, 450)
+    await page.waitForTimeout(pause)
     const png = (await page.screenshot()).toString('base64')
     const paper = await stage.browser.newPage()
     const webp = await paper.evaluate(async (data) => {
@@ -129,6 +161,7 @@ describe('screenshots', () => {
     await paper.close()
     await page.close()
   }
+  const approve = (page: Page, title: string) => page.getByRole('group', { name: title, exact: true }).getByRole('button', { name: 'Approve', exact: true }).click()
   const details = (page: Page) => page.getByRole('button', { name: /^(Show details|显示详情)$/ }).click()
 
   it('are made', async () => {
@@ -136,6 +169,30 @@ describe('screenshots', () => {
     await finished(page)
     await details(page)
     await keep(page, 'plan-light')
+    page = await open(wide, 'Why is the median wrong for larger numbers?')
+    await approve(page, 'See what fails')
+    await approve(page, 'Compare as numbers')
+    await approve(page, 'See whether it holds')
+    await page.getByText('Shall I commit it?').waitFor()
+    await finished(page)
+    await page.getByRole('button', { name: '1 file changed' }).click()
+    await page.locator('.panel').getByRole('button', { name: /median\.js/, expanded: false }).click()
+    await page.locator('.panel').getByRole('table', { name: 'Changed lines of src/median.js' }).waitFor()
+    await keep(page, 'commands-light')
+    page = await open({ ...wide, ...dark }, 'Let me try the median myself')
+    await approve(page, 'Open an interpreter')
+    await approve(page, 'Load the function')
+    await page.getByText('Try it in the terminal').waitFor()
+    await finished(page)
+    await page.getByRole('button', { name: 'Open the terminal' }).first().click()
+    await page.getByRole('textbox', { name: 'Terminal input' }).focus()
+    for (const line of ['median([9, 10, 2])', 'median([120, 80, 100, 90])', "['9', '10', '2'].toSorted()"]) {
+      await page.keyboard.type(`${line}\n`)
+      await page.waitForTimeout(300)
+    }
+    // Soon after the last key the cursor is there.
+    await page.keyboard.type('median(')
+    await keep(page, 'terminal-dark', 250)
     page = await open({ ...wide, ...chinese }, '帮我计划参观两座灯塔')
     await finished(page)
     await details(page)
@@ -144,10 +201,10 @@ describe('screenshots', () => {
     await finished(page)
     await keep(page, 'answer-dark')
     page = await open(wide, 'Please clean up the old logs')
-    await page.locator('.approval-note').waitFor()
+    await page.locator('.approval-sensitive').waitFor()
     await keep(page, 'approval-light')
     page = await open({ ...wide, ...dark, ...chinese }, '请清理旧日志')
-    await page.locator('.approval-note').waitFor()
+    await page.locator('.approval-sensitive').waitFor()
     await page.locator('.approval').press('e')
     await page.locator('.input-editor').waitFor()
     await keep(page, 'approval-dark-zh')
@@ -173,7 +230,7 @@ describe('screenshots', () => {
     await finished(page)
     await keep(page, 'phone-answer-dark-zh')
     page = await open({ ...narrow, ...dark }, 'Please clean up the old logs on my phone')
-    await page.locator('.approval-note').waitFor()
+    await page.locator('.approval-sensitive').waitFor()
     await keep(page, 'phone-approval-dark')
     // Looked at, not kept: pages whose content depends on the day and the machine.
     if (!process.env.MORE_SCREENSHOTS) return

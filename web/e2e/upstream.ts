@@ -17,6 +17,8 @@ export interface Asked {
   whole: string
   /** How many tool results stand behind it. */
   results: number
+  /** The newest of them. */
+  result: string
   system: string
   tools: string[]
 }
@@ -71,11 +73,13 @@ export class Upstream {
 function read(body: { messages: WireMessage[]; tools?: { function: { name: string } }[] }): Asked {
   const last = body.messages.findLastIndex((message) => message.role === 'user')
   const whole = textOf(body.messages[last]?.content)
+  const results = body.messages.slice(last + 1).filter((message) => message.role === 'tool')
   return {
     whole,
     // The facts of the turn stand before what the person wrote.
     text: whole.trim().split('\n').at(-1) ?? '',
-    results: body.messages.slice(last + 1).filter((message) => message.role === 'tool').length,
+    results: results.length,
+    result: textOf(results.at(-1)?.content),
     system: textOf(body.messages.find((message) => message.role === 'system')?.content),
     tools: (body.tools ?? []).map((tool) => tool.function.name),
   }

@@ -8,6 +8,7 @@ import './styles/page.css'
 import './styles/chat.css'
 import './styles/parts.css'
 import './styles/workspace.css'
+import './styles/commands.css'
 
 const root = document.getElementById('root')
 if (root) createRoot(root).render(<App />)

@@ -310,7 +310,7 @@ export interface ChangedFile {
 }
 
 /** Why the change of a file cannot be reverted. */
-export type NotRevertible = 'changed-since' | 'deleted-since' | 'changed-between' | 'later-run' | 'content-removed' | 'not-readable' | 'unfinished' | 'nothing-to-revert'
+export type NotRevertible = 'changed-since' | 'deleted-since' | 'changed-between' | 'later-run' | 'content-removed' | 'not-kept' | 'not-readable' | 'unfinished' | 'nothing-to-revert'
 
 /** The changes of one run that are not reverted. */
 export interface RunChanges {
@@ -353,10 +353,10 @@ export interface FileChange {
 
 /** One state of a file. */
 export interface FileState {
-  /** SHA-256 of the content, in hexadecimal: the name under which the content is kept. */
+  /** SHA-256 of the content, in hexadecimal: the name under which the content is kept. Empty: it was not read, because it is too large or there are too many files; such a change cannot be reverted. */
   content: string
   bytes: number
-  /** The permission bits. */
+  /** The permission bits; `120777` (octal) for a symbolic link, whose content is its target. */
   mode: number
 }
 
@@ -379,7 +379,43 @@ export interface ChangedFileDiff {
   modes?: number[]
 }
 
-export type ErrorCode = 'unauthorized' | 'not_found' | 'file_not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'rule_not_found' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'invalid_path' | 'forbidden_origin' | 'access_denied' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'rule_read_only' | 'file_conflict' | 'files_not_configured' | 'owner_token' | 'content_removed' | 'file_too_large' | 'message_too_large' | 'range_not_satisfiable' | 'unsupported_attachment' | 'invalid_agent' | 'invalid_rule' | 'store_damaged' | 'model_unavailable' | 'shutting_down' | 'server_busy'
+/** What `shell`, `shell-command`, `exec-command` and `write-stdin` return, and what they show while they run. */
+export interface CommandReport {
+  /** Absent while the command runs, and when a signal ended it. */
+  exitCode?: number
+  /** The signal that ended the command, such as `SIGKILL`. */
+  signal?: string
+  timedOut?: boolean
+  durationMs: number
+  /** Standard output and standard error as they came. Of long output the beginning and the end. */
+  output: string
+  /** How many bytes are missing in the middle of `output`. */
+  leftOutBytes?: number
+  /** Where the whole output is, when some of it is left out. */
+  artifact?: OutputFile
+  /** Which protections were active, in one line. */
+  sandbox: string
+  /** The command still runs: pass this to `write-stdin`. */
+  sessionId?: JobId
+  /** Something the reader should know, such as a limit that was reached. */
+  note?: string
+}
+
+/** A file with the whole output of a command. */
+export interface OutputFile {
+  id: ArtifactId
+  name: string
+  bytes: number
+  url: string
+}
+
+/** A file that was made: 128 random bits. */
+export type ArtifactId = string
+
+/** A command that runs or has run: 128 random bits. */
+export type JobId = string
+
+export type ErrorCode = 'unauthorized' | 'not_found' | 'file_not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'rule_not_found' | 'job_not_found' | 'job_ended' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'invalid_path' | 'forbidden_origin' | 'access_denied' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'rule_read_only' | 'file_conflict' | 'files_not_configured' | 'owner_token' | 'content_removed' | 'file_too_large' | 'message_too_large' | 'range_not_satisfiable' | 'unsupported_attachment' | 'invalid_agent' | 'invalid_rule' | 'store_damaged' | 'model_unavailable' | 'shutting_down' | 'server_busy'
 
 /** `GET /api/files?path=src`: one folder of the workspace, folders first. */
 export interface FolderList {
@@ -401,6 +437,57 @@ export interface FolderEntry {
 }
 
 export type EntryKind = 'file' | 'directory' | 'link' | 'other'
+
+/** A command that runs, or that ended a short time ago. */
+export interface Job {
+  id: JobId
+  chatId: SessionId
+  toolCallId: ToolCallId
+  /** The line, or the words of the command joined by spaces. */
+  command: string
+  /** The folder it runs in, as agents write it: `/workspace/src`. */
+  workdir: string
+  /** Whether it has a terminal. */
+  tty: boolean
+  state: JobState
+  startedAt: Timestamp
+  durationMs: number
+  exitCode?: number
+  signal?: string
+  timedOut?: boolean
+  outputBytes: number
+  sandbox: string
+}
+
+export type JobState = 'running' | 'ended'
+
+/** An event of `GET /api/jobs/{id}/output`. */
+export type JobEvent = {
+  type: 'output'
+  offset: number
+  text: string
+} | {
+  type: 'ended'
+  job: Job
+}
+
+/** `POST /api/jobs/{id}/input`. */
+export interface JobInput {
+  /** What a person typed; `\u0003` is Ctrl-C. */
+  chars: string
+  /** The new size of the terminal. */
+  size?: TerminalSize
+}
+
+export interface TerminalSize {
+  columns: number
+  rows: number
+}
+
+/** `GET /api/jobs`: newest first. */
+export interface JobList {
+  jobs: Job[]
+}
 
 /** Facts about an agent's message. An event holds those that are new; a message holds all of them, merged.  Unknown keys and values of another shape are ignored when facts are read, so that no log becomes unreadable. */
 export interface MessageFacts {

@@ -1,4 +1,4 @@
-// Types of the routes for rules, approvals, changes and files.
+// Types of the routes for rules, approvals, changes, files and commands.
 
 export type {
   ApprovalList,
@@ -11,6 +11,7 @@ export type {
   ChangeList,
   ChangeSet,
   ChangeStatus,
+  CommandReport,
   EntryKind,
   FileChange,
   FileDiff,
@@ -18,9 +19,14 @@ export type {
   FolderEntry,
   FolderList,
   GrantScope,
+  Job,
+  JobEvent,
+  JobInput,
+  JobList,
   ListedRule,
   NewRule,
   NotReverted,
+  OutputFile,
   Question,
   RevertRequest,
   RevertResult,
@@ -28,5 +34,6 @@ export type {
   RuleLayer,
   RuleList,
   RunChanges,
+  TerminalSize,
   WaitingApproval,
 } from './types.gen'

@@ -5,7 +5,7 @@ import { useSyncExternalStore } from 'react'
 export type Theme = 'system' | 'light' | 'dark'
 export type Language = 'system' | 'en' | 'zh'
 
-export type PanelTab = 'details' | 'changes' | 'files'
+export type PanelTab = 'details' | 'changes' | 'files' | 'commands'
 
 export interface Preferences {
   theme: Theme

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useState } from 'react'
 import { isMissing } from '../api/problem'
 import type { ChangeList } from '../api/workspace-types'
 import { isToolPart, nestedMessage, toolName, type ChatMessage } from '../chat/message-types'
+import { runsCommands } from '../chat/parts/command-tools'
 import { changesFiles, diffsOf } from '../chat/parts/file-tools'
 import type { SubAgentLanes } from '../chat/sub-agent-lane'
 import { fetchChanges } from './routes'
@@ -46,13 +47,13 @@ export function useChanges(chatId: string, on: boolean, signal: string): Changes
 
 const DEEPEST = 8
 
-/** How many calls of a conversation have changed files, sub-agents included. */
+/** How many calls of a conversation have changed files or may have, as commands do; sub-agents included. */
 export function countFileChanges(messages: readonly ChatMessage[], lanes: SubAgentLanes): number {
   const countIn = (message: ChatMessage, depth: number): number =>
     message.parts.reduce((sum, part) => {
       if (!isToolPart(part)) return sum
       const settled = part.state === 'output-available' && !part.preliminary
-      const own = settled && (changesFiles(toolName(part)) || diffsOf(part.output) !== undefined) ? 1 : 0
+      const own = settled && (changesFiles(toolName(part)) || runsCommands(toolName(part)) || diffsOf(part.output) !== undefined) ? 1 : 0
       const inner = depth < DEEPEST ? (nestedMessage(part) ?? lanes.message(message.id, part.toolCallId)) : undefined
       return sum + own + (inner ? countIn(inner, depth + 1) : 0)
     }, 0)

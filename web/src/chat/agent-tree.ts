@@ -2,7 +2,7 @@
 
 import { isToolPart, nestedMessage, type ChatMessage } from './message-types'
 import { calledAgent, calledTask, isDelegation } from './parts/sub-agent-part'
-import { isRunning, outcome } from './parts/tool-part'
+import { isRunning, outcome } from './parts/outcome'
 
 export interface AgentNode {
   call: string

@@ -10,6 +10,8 @@ import { useShortcut } from '../app/shortcuts'
 import { usePage } from '../app/page-context'
 import { countFileChanges, useChanges } from '../changes/use-changes'
 import { useTexts } from '../i18n'
+import { JobsContext } from '../jobs/jobs-context'
+import { useChatJobs } from '../jobs/use-chat-jobs'
 import { exportMarkdown } from '../sessions/export'
 import { sessions, useSession } from '../sessions/sessions-store'
 import { IconButton } from '../ui/button'
@@ -21,6 +23,7 @@ import { ChangesChip } from './changes-chip'
 import { begunChats, ChatPage } from './chat-page'
 import { Composer, QueuedMessages, restoreDraft, type ComposerHandle } from './composer'
 import { DemoBanner } from './demo-banner'
+import { JobsChip } from './jobs-chip'
 import { MessageList } from './message-list'
 import type { MessageActions } from './message'
 import type { ChatMessage } from './message-types'
@@ -72,6 +75,7 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
   const signal = `${fileChanges} ${busy}`
   const stored = messages.length > 0 && !readOnly
   const changes = useChanges(id, stored && (fileChanges > 0 || (panel && panelTab === 'changes')), signal)
+  const { jobs, nearby } = useChatJobs({ id, messages, lanes: chat.lanes, beat, busy, readOnly })
 
   useEffect(() => {
     if (info && document.visibilityState === 'visible') sessions.markSeen(id, info.updatedAt)
@@ -179,61 +183,65 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
   )
   return (
     <ChatContext value={surroundings}>
-      <div className={panel && !readOnly ? `conversation conversation-panel${panelTab === 'details' ? '' : ' conversation-wide'}` : 'conversation'}>
-        <section className="chat" aria-label={title}>
-          {!readOnly && (
-            <header className="chat-head">
-              <IconButton label={t.showSidebar} className="only-narrow" onClick={page.openSidebar}>
-                <MenuIcon size={18} />
-              </IconButton>
-              <h1>{empty ? '' : title}</h1>
-              <ChangesChip files={changes.list?.files} />
-              <IconButton label={panel ? t.hidePanel : t.showPanel} shortcut={page.modifier + ' .'} aria-pressed={panel} onClick={() => setPreferences({ panel: !panel })}>
-                <PanelRight size={18} />
-              </IconButton>
-            </header>
+      <JobsContext value={nearby}>
+        <div className={panel && !readOnly ? `conversation conversation-panel${panelTab === 'details' ? '' : ' conversation-wide'}` : 'conversation'}>
+          <section className="chat" aria-label={title}>
+            {!readOnly && (
+              <header className="chat-head">
+                <IconButton label={t.showSidebar} className="only-narrow" onClick={page.openSidebar}>
+                  <MenuIcon size={18} />
+                </IconButton>
+                <h1>{empty ? '' : title}</h1>
+                <JobsChip jobs={jobs.list} />
+                <ChangesChip files={changes.list?.files} />
+                <IconButton label={panel ? t.hidePanel : t.showPanel} shortcut={page.modifier + ' .'} aria-pressed={panel} onClick={() => setPreferences({ panel: !panel })}>
+                  <PanelRight size={18} />
+                </IconButton>
+              </header>
+            )}
+            <ConnectionNotice connection={chat.connection} />
+            {empty && !busy && readOnly ? (
+              <div className="centre quiet">{t.loading}</div>
+            ) : empty && !busy ? (
+              <StartScreen composer={composerBox} onExample={(text) => send(text, [])} notices={notices} />
+            ) : (
+              <>
+                <MessageList
+                  messages={messages}
+                  busy={busy}
+                  waiting={chat.waiting}
+                  readOnly={readOnly}
+                  branches={chat.branches}
+                  actions={actions}
+                  hasEarlier={chat.hasEarlier}
+                  loadEarlier={chat.loadEarlier}
+                  footer={notices}
+                />
+                {readOnly && busy && <SteerBox id={id} onStop={stop} />}
+                {composerBox && (
+                  <div className="composer-frame">
+                    <DemoBanner compact />
+                    {composerBox}
+                  </div>
+                )}
+              </>
+            )}
+          </section>
+          {panel && !readOnly && (
+            <Panel
+              chatId={id}
+              messages={messages}
+              lanes={chat.lanes}
+              busy={busy}
+              changes={changes}
+              jobs={jobs}
+              signal={signal}
+              onOpenAgent={openAgent}
+              onAttach={(files) => composer.current?.attach(files)}
+            />
           )}
-          <ConnectionNotice connection={chat.connection} />
-          {empty && !busy && readOnly ? (
-            <div className="centre quiet">{t.loading}</div>
-          ) : empty && !busy ? (
-            <StartScreen composer={composerBox} onExample={(text) => send(text, [])} notices={notices} />
-          ) : (
-            <>
-              <MessageList
-                messages={messages}
-                busy={busy}
-                waiting={chat.waiting}
-                readOnly={readOnly}
-                branches={chat.branches}
-                actions={actions}
-                hasEarlier={chat.hasEarlier}
-                loadEarlier={chat.loadEarlier}
-                footer={notices}
-              />
-              {readOnly && busy && <SteerBox id={id} onStop={stop} />}
-              {composerBox && (
-                <div className="composer-frame">
-                  <DemoBanner compact />
-                  {composerBox}
-                </div>
-              )}
-            </>
-          )}
-        </section>
-        {panel && !readOnly && (
-          <Panel
-            chatId={id}
-            messages={messages}
-            lanes={chat.lanes}
-            busy={busy}
-            changes={changes}
-            signal={signal}
-            onOpenAgent={openAgent}
-            onAttach={(files) => composer.current?.attach(files)}
-          />
-        )}
-      </div>
+        </div>
+      </JobsContext>
       {!readOnly && (
         <Dialog kind="sheet" title={drill ? t.agentConversation(names.current.get(drill) ?? t.subAgent) : ''} open={drill !== undefined} onClose={() => go({ page: 'chat', id })}>
           {drill && <ChatPage key={drill} id={drill} fresh={false} readOnly />}

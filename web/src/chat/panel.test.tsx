@@ -33,6 +33,7 @@ describe('the panel beside a chat', () => {
           lanes={new SubAgentLanes()}
           busy={false}
           changes={{ list: { files: [file], runs: [], changes: [] }, problem: undefined, refresh: () => undefined }}
+          jobs={{ list: [], problem: undefined, refresh: () => undefined }}
           signal=""
           onOpenAgent={() => undefined}
           onAttach={() => undefined}

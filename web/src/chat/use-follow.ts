@@ -42,6 +42,8 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, content: RefO
     }
     const stay = () => {
       if (wanted.current) element.scrollTop = element.scrollHeight
+      // What is all in sight has no end to go to.
+      else if (element.scrollHeight <= element.clientHeight) follow(true)
     }
     const sizes = new ResizeObserver(stay)
     sizes.observe(inside)

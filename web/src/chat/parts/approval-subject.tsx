@@ -4,8 +4,11 @@ import type { FileDiff } from '../../api/workspace-types'
 import { FileDiffs } from '../../diff/file-diffs'
 import { looksLikeDiff, PatchText } from '../../diff/patch-text'
 import { useTexts } from '../../i18n'
+import { CommandText } from '../../jobs/command-text'
+import { keyNames, quoteWords } from '../../jobs/words'
 import { DataView } from '../../ui/data-view'
 import { Spinner } from '../../ui/spinner'
+import { commandOf, isWords } from './command-tools'
 import { changesFiles, isRecord, plannedDiffs } from './file-tools'
 
 interface ApprovalSubjectProps {
@@ -18,6 +21,8 @@ interface ApprovalSubjectProps {
 
 /** Fields that say nothing more than the diff of the files. */
 const SHOWN_AS_DIFF = new Set(['path', 'content', 'edits', 'patch', 'diff'])
+
+const COMMANDS = new Set(['command', 'cmd', 'script'])
 
 export function ApprovalSubject({ tool, input, files, loading = false }: ApprovalSubjectProps) {
   const t = useTexts()
@@ -36,13 +41,10 @@ export function ApprovalSubject({ tool, input, files, loading = false }: Approva
     if (name === 'actionName' || value === undefined || value === null || (diffs && SHOWN_AS_DIFF.has(name))) continue
     if (typeof value === 'string' && (name === 'patch' || name === 'diff' || looksLikeDiff(value))) {
       shown.push(<PatchText key={name} text={value} />)
-    } else if (typeof value === 'string' && (name === 'command' || name === 'cmd' || name === 'script')) {
-      shown.push(
-        <pre key={name} className="command" tabIndex={0}>
-          <span aria-hidden>$ </span>
-          {value}
-        </pre>,
-      )
+    } else if (COMMANDS.has(name) && (typeof value === 'string' || isWords(value))) {
+      shown.push(<Command key={name} text={isWords(value) ? quoteWords(value) : value} />)
+    } else if (name === 'chars' && typeof value === 'string' && commandOf(tool, input)) {
+      shown.push(<Command key={name} text={keyNames(value)} mark="⌨" />)
     } else rest[name] = value
   }
   return (
@@ -51,5 +53,15 @@ export function ApprovalSubject({ tool, input, files, loading = false }: Approva
       {shown}
       {Object.keys(rest).length > 0 && <DataView value={rest} />}
     </div>
+  )
+}
+
+/** The whole of it: nothing of what is approved may be out of sight. */
+function Command({ text, mark = '$' }: { text: string; mark?: string }) {
+  return (
+    <pre className="command" tabIndex={0}>
+      <span aria-hidden>{mark} </span>
+      <CommandText text={text} />
+    </pre>
   )
 }

@@ -11,7 +11,7 @@ import { useLane } from '../sub-agent-lane'
 import { noteTiming } from '../timings'
 import { AgentStateMark } from './agent-state'
 import { MessageParts } from './message-parts'
-import { isRunning, outcome } from './tool-part'
+import { isRunning, outcome } from './outcome'
 import { fieldOf } from './tool-words'
 
 const DELEGATING = new Set(['sub-agent', 'spawn-agent', 'delegate'])

@@ -10,9 +10,12 @@ import { DataView, LongText } from '../../ui/data-view'
 import { Spinner } from '../../ui/spinner'
 import { toolName, type ToolPart } from '../message-types'
 import { noteTiming } from '../timings'
+import { Answered } from './answered'
 import { ApprovalCard } from './approval-card'
+import { CommandCard, hasCommandView } from './command-card'
 import { FileToolResult, hasFileView } from './file-tool-result'
 import { diffsOf, lineOf, shortPath } from './file-tools'
+import { isRunning, outcome } from './outcome'
 import { fieldOf, subjectOf, titleOf } from './tool-words'
 
 interface ToolPartViewProps {
@@ -28,6 +31,7 @@ export function ToolPartView({ part, messageId, edited }: ToolPartViewProps) {
   const running = isRunning(part)
   const took = noteTiming(`${messageId} ${part.toolCallId}`, running)
   if (part.state === 'approval-requested') return <ApprovalCard part={part} approvalId={part.approval.id} />
+  if (hasCommandView({ part, edited })) return <CommandCard part={part} edited={edited} />
   const input: unknown = edited ? edited.input : part.input
   const output: unknown = part.state === 'output-available' ? part.output : undefined
   // The tools for files say what they did; the purpose that the model gave stands behind it.
@@ -115,12 +119,6 @@ function Inside({ part, edited }: { part: ToolPart; edited: { input: unknown } |
   )
 }
 
-function Answered({ part }: { part: ToolPart }) {
-  const t = useTexts()
-  if (!part.approval || !('approved' in part.approval) || part.approval.approved === undefined) return null
-  return <p className="quiet">{part.approval.approved ? t.approvedBy : part.approval.reason ? t.deniedReason(part.approval.reason) : t.deniedBy}</p>
-}
-
 function Mark({ part }: { part: ToolPart }) {
   switch (outcome(part)) {
     case 'running':
@@ -135,28 +133,6 @@ function Mark({ part }: { part: ToolPart }) {
       return <Wrench size={15} className="mark-quiet" aria-hidden />
   }
 }
-
-type Outcome = 'running' | 'waiting' | 'done' | 'failed' | 'denied'
-
-export function outcome(part: ToolPart): Outcome {
-  switch (part.state) {
-    case 'input-streaming':
-    case 'input-available':
-      return 'running'
-    case 'approval-requested':
-      return 'waiting'
-    case 'approval-responded':
-      return part.approval.approved ? 'running' : 'denied'
-    case 'output-available':
-      return part.preliminary ? 'running' : 'done'
-    case 'output-error':
-      return 'failed'
-    case 'output-denied':
-      return 'denied'
-  }
-}
-
-export const isRunning = (part: ToolPart): boolean => outcome(part) === 'running'
 
 function stateText(part: ToolPart, t: Texts): string {
   switch (outcome(part)) {

@@ -1,1 +1,0 @@
-import{D as e,h as t,x as n}from"./index-DcF0okg6.js";import{f as r,s as i}from"./i18n-BxF5LqiT.js";var a=r();function o({title:r}){let o=i(),s=t();return(0,a.jsxs)(`header`,{className:`page-head`,children:[(0,a.jsx)(e,{label:o.showSidebar,className:`only-narrow`,onClick:s.openSidebar,children:(0,a.jsx)(n,{size:18})}),(0,a.jsx)(`h1`,{children:r})]})}export{o as t};
