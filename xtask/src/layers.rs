@@ -25,6 +25,7 @@ pub const LAYERS: &[Layers] = &[Layers {
     layers: &[
         &["error", "hooks", "session_name", "session_title", "system", "token_estimate"],
         &["agents", "attachments", "files"],
+        &["jobs"],
         &["context", "model_choice"],
         &["transcript"],
         &["admission", "settings"],

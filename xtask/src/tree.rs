@@ -2,7 +2,7 @@
 //! and that each file says what it is for.
 //!
 //! `concertino → server → engine → {models, tools, store} → protocol`; the three in the middle do not depend on each
-//! other. `tools → {files, patch, policy}`, which do not depend on each other either. `testkit` may depend on everything, `test-support` and `powerloss` on none of our crates; only tests use them.
+//! other. `tools → {files, patch, policy, process}`, which do not depend on each other either; `policy → commands`. `testkit` may depend on everything, `test-support` and `powerloss` on none of our crates; only tests use them.
 //! The layers of modules inside a crate are in `layers.rs`.
 
 use std::{
@@ -16,17 +16,25 @@ use toml::{Table, Value};
 use crate::{layers, project::Project, steps::Notes};
 
 /// Every crate, and the crates of this workspace that it may depend on.
-const EDGES: [(&str, &[&str]); 12] = [
+const EDGES: [(&str, &[&str]); 14] = [
     ("protocol", &[]),
     ("files", &["protocol"]),
     ("patch", &[]),
-    ("policy", &["protocol"]),
+    ("policy", &["commands", "protocol"]),
+    ("commands", &[]),
+    ("process", &[]),
     ("store", &["protocol"]),
     ("models", &["protocol"]),
-    ("tools", &["files", "patch", "policy", "protocol"]),
-    ("engine", &["models", "tools", "store", "files", "patch", "policy", "protocol"]),
+    ("tools", &["files", "patch", "policy", "commands", "process", "protocol"]),
+    ("engine", &["models", "tools", "store", "files", "patch", "policy", "commands", "process", "protocol"]),
     ("server", &["engine", "files", "protocol"]),
-    ("concertino", &["server", "engine", "store", "models", "tools", "files", "patch", "policy", "protocol"]),
+    (
+        "concertino",
+        &[
+            "server", "engine", "store", "models", "tools", "files", "patch", "policy", "commands",
+            "process", "protocol",
+        ],
+    ),
     ("test-support", &[]),
     ("powerloss", &[]),
 ];

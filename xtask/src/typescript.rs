@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use anyhow::{Context, Result, bail};
 use protocol::{
-    AgentRef, ErrorCode, MessageFacts, RunOptions, ToolSpec, Usage,
+    AgentRef, CommandReport, ErrorCode, Job, JobEvent, JobInput, JobList, MessageFacts, RunOptions, ToolSpec,
+    Usage,
     file_change::{ChangeList, ChangedFileDiff, FolderList, RevertRequest, RevertResult},
     policy::{NewRule, RuleList},
     wire::{
@@ -45,8 +46,13 @@ fn everything(generator: &mut SchemaGenerator) {
     generator.subschema_for::<BranchList>();
     generator.subschema_for::<ChangeList>();
     generator.subschema_for::<ChangedFileDiff>();
+    generator.subschema_for::<CommandReport>();
     generator.subschema_for::<ErrorCode>();
     generator.subschema_for::<FolderList>();
+    generator.subschema_for::<Job>();
+    generator.subschema_for::<JobEvent>();
+    generator.subschema_for::<JobInput>();
+    generator.subschema_for::<JobList>();
     generator.subschema_for::<MessageFacts>();
     generator.subschema_for::<NewRule>();
     generator.subschema_for::<Problem>();
