@@ -38,6 +38,9 @@ pub enum Name {
     /// 200 random sequences of edits to files and reverts, as many with edits of somebody else in between, and 200 times
     /// kill -9 while a patch changes 300 files
     Files,
+    /// 100 stops of runs and 20 kills of the server with commands at work, 500 terminals, 10 GB of output, and 1,500 lines
+    /// judged beside real shells
+    Commands,
     /// Ten minutes of coverage-guided fuzzing for each decoder, the JSON repair and the messages of a client
     Fuzz,
     /// Twenty minutes of hostile model output, through the whole server with every agent and tool
@@ -167,6 +170,19 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             let mut kills = release_test(project, "file_kills");
             kills.env("FILE_KILLS", std::env::var("FILE_KILLS").unwrap_or_else(|_| "200".to_owned()));
             rust_tests::run_counted(&mut kills, notes)
+        }),
+        Name::Commands => steps.run("commands", |notes| {
+            let mut server = cargo(project);
+            server.args(["test", "--package", "concertino", "--test", "commands", "--"]);
+            server.args(["--nocapture", "--test-threads", "1"]);
+            rust_tests::run_counted(server.env("COMMAND_STOPS", "100").env("COMMAND_KILLS", "20"), notes)?;
+            let mut processes = cargo(project);
+            processes.args(["test", "--package", "process", "--", "--nocapture"]);
+            processes.env("PROCESS_KILLS", "20").env("PROCESS_ENDS", "100").env("PROCESS_SESSIONS", "500");
+            rust_tests::run_counted(processes.env("PROCESS_FLOOD_MB", "10240"), notes)?;
+            let mut lines = cargo(project);
+            lines.args(["test", "--package", "commands", "--test", "differential", "--", "--nocapture"]);
+            rust_tests::run_counted(lines.env("DIFFERENTIAL_LINES", "1500"), notes)
         }),
         Name::Fuzz => steps.run("fuzz", |_| fuzz::run(project)),
         Name::Hostile => steps.run("hostile", |notes| {

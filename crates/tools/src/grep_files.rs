@@ -145,3 +145,7 @@ fn append(text: &mut String, more: std::fmt::Arguments) {
 #[cfg(test)]
 #[path = "grep_files_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "grep_files_speed_tests.rs"]
+mod speed_tests;
