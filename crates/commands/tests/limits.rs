@@ -1,4 +1,4 @@
-//! Lines that are made to cost time or memory are judged on a small stack, within the time limit of a test, and never taken for harmless when they
+//! Lines that are made to cost time or memory are judged quickly, on a small stack, and never taken for harmless when they
 //! were not examined to the end.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a step that fails fails the test")]
@@ -7,8 +7,13 @@ mod support;
 
 use std::thread;
 
-use commands::{CommandEffect, CommandTable, MAX_LINE_BYTES, judge_line};
+use commands::{CommandEffect, CommandTable, Judgement, MAX_LINE_BYTES, judge_line};
 use support::Project;
+use test_support::cpu_time;
+
+fn judge(line: &str) -> Judgement {
+    judge_line(CommandTable::built_in(), line, "", &Project::default())
+}
 
 fn hard_lines() -> Vec<String> {
     let nested_lines =
@@ -43,11 +48,12 @@ fn hard_lines() -> Vec<String> {
 }
 
 #[test]
-fn hard_lines_are_judged_on_a_small_stack() {
+fn hard_lines_are_judged_quickly_on_a_small_stack() {
     let judge_all = || {
         for line in hard_lines() {
-            let judgement = judge_line(CommandTable::built_in(), &line, "", &Project::default());
+            let (judgement, took) = cpu_time(|| judge(&line));
             let beginning: String = line.chars().take(40).collect();
+            assert!(took.as_secs() < 10, "{beginning} took {took:?}");
             assert!(judgement.effect > CommandEffect::ReadOnly, "{beginning}");
             assert!(judgement.commands.len() <= 2500, "{beginning}");
         }
@@ -56,7 +62,7 @@ fn hard_lines_are_judged_on_a_small_stack() {
 }
 
 #[test]
-fn long_lines_that_only_read_are_judged() {
+fn long_lines_that_only_read_are_judged_quickly() {
     let lines = [
         format!("ls {}", "a ".repeat(8000)),
         format!("cat {}", "a* ".repeat(5000)),
@@ -66,8 +72,9 @@ fn long_lines_that_only_read_are_judged() {
         "\n".repeat(16_000),
     ];
     for line in lines {
-        let judgement = judge_line(CommandTable::built_in(), &line, "", &Project::default());
+        let (judgement, took) = cpu_time(|| judge(&line));
         let beginning: String = line.chars().take(40).collect();
+        assert!(took.as_secs() < 10, "{beginning} took {took:?}");
         assert_eq!(judgement.effect, CommandEffect::ReadOnly, "{beginning}");
     }
 }

@@ -85,22 +85,27 @@ async fn a_slow_reader_does_not_hold_up_others() {
     for warm_up in 0..3 {
         long_run(&process, &format!("warm-{warm_up}"), bytes, warm_up % 2 == 0).await;
     }
-    let (mut alone, mut beside) = (Vec::new(), Vec::new());
-    for round in 0..rounds {
-        for slow in [round % 2 == 0, round % 2 == 1] {
-            let side = if slow { &mut beside } else { &mut alone };
-            side.push(long_run(&process, &format!("run-{round}-{slow}"), bytes, slow).await);
+    let slowest = if is_long() { 1.15 } else { 2.0 };
+    let (mut all_alone, mut all_beside) = (Vec::new(), Vec::new());
+    let (mut alone, mut beside, mut ratio) = (Duration::ZERO, Duration::ZERO, f64::INFINITY);
+    // Other processes take time from single rounds. A reader that really waits is slower in every one of them.
+    while ratio >= slowest && all_alone.len() < 4 * rounds {
+        for _ in 0..rounds {
+            let round = all_alone.len();
+            for slow in [round % 2 == 0, round % 2 == 1] {
+                let side = if slow { &mut all_beside } else { &mut all_alone };
+                side.push(long_run(&process, &format!("run-{round}-{slow}"), bytes, slow).await);
+            }
         }
+        (alone, beside) = (median(all_alone.clone()), median(all_beside.clone()));
+        ratio = beside.as_secs_f64() / alone.as_secs_f64();
     }
-    let (alone, beside) = (median(alone), median(beside));
-    let ratio = beside.as_secs_f64() / alone.as_secs_f64();
+    let rounds = all_alone.len();
     println!(
         "memory: a slow reader on a run of {} MiB, {rounds} rounds, medians: the other reader took {alone:?} and \
          {beside:?}, {ratio:.2} times",
         bytes >> 20,
     );
-    // Other tests run beside the short version.
-    let slowest = if is_long() { 1.15 } else { 5.0 };
     assert!(ratio < slowest, "the other reader waits for the slow one: {ratio:.2}");
 }
 

@@ -32,6 +32,9 @@ const REST: f64 = 2.0;
 /// What may be left of a run that has ended.
 const LEFT: f64 = 1.0;
 
+/// How many runs without a slow reader the one with it is compared with.
+const ALONE: usize = 6;
+
 /// The text of a run; `cargo xtask soak memory` takes 20 MiB.
 fn text() -> usize {
     std::env::var("RUN_HEAP_MIB").ok().and_then(|mib| mib.parse().ok()).unwrap_or(4) << 20
@@ -114,10 +117,14 @@ async fn a_run_holds_a_small_multiple_of_its_text_and_a_slow_reader_nothing_of_i
     left_over(&app, empty).await;
 
     let before = HEAP.allocated();
-    assert!(read_to_the_end(send(&server, "alone", bytes).await).await >= bytes);
-    // The most there ever was: the warm-up was shorter, so it is this run's.
+    let mut left = 0;
+    // How much is on its way between the tasks at the peak differs from run to run, so the most of several is taken.
+    for round in 0..ALONE {
+        assert!(read_to_the_end(send(&server, &format!("alone-{round}"), bytes).await).await >= bytes);
+        left = left_over(&app, before).await;
+    }
+    // The most there ever was: the warm-up was shorter, so it is of these runs.
     let alone = HEAP.max_allocated() - before;
-    let left = left_over(&app, before).await;
     println!(
         "heap: a run of {} MiB held {:.1} MiB at most, {:.2} times its text; {:.2} MiB are left",
         bytes >> 20,
@@ -138,10 +145,7 @@ async fn a_run_holds_a_small_multiple_of_its_text_and_a_slow_reader_nothing_of_i
     drop(readers);
     println!("heap: with a slow reader {:.1} MiB at most", mib(beside));
 
-    // How much is on its way between the tasks at the peak differs from run to run by up to half of the text, so both runs
-    // are held against one bound. A reader that kept the text would exceed it.
-    let bound = COPIES * mib(bytes) + REST;
-    assert!(mib(alone) <= bound, "{:.1} MiB for {:.1} MiB", mib(alone), mib(bytes));
+    assert!(mib(alone) <= COPIES * mib(bytes) + REST, "{:.1} MiB for {:.1} MiB", mib(alone), mib(bytes));
     assert!(mib(left) <= LEFT, "{:.2} MiB are left of a run that has ended", mib(left));
-    assert!(mib(beside) <= bound, "{:.1} MiB with a slow reader, {:.1} MiB without", mib(beside), mib(alone));
+    assert!(mib(beside) <= mib(alone) + 1.0, "the slow reader costs {:.2} MiB", mib(beside) - mib(alone));
 }

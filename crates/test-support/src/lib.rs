@@ -3,7 +3,9 @@
 
 #![allow(clippy::expect_used, reason = "what breaks here must fail the test that uses it")]
 
+mod cpu_time;
 pub mod node;
 pub mod rng;
 
+pub use cpu_time::cpu_time;
 pub use rng::Rng;
