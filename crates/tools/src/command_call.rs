@@ -14,10 +14,6 @@ use crate::{
     job::{Job, signal_name},
 };
 
-/// How long a command runs when the call does not say.
-pub(crate) const DEFAULT_TIME: Duration = Duration::from_secs(120);
-/// The longest time that a call may ask for.
-pub(crate) const LONGEST_TIME: Duration = Duration::from_secs(600);
 /// How long a command of a session may run.
 pub(crate) const SESSION_TIME: Duration = Duration::from_secs(12 * 3600);
 /// A report shows so many bytes of output when the call does not say: about 10,000 tokens.

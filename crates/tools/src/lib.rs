@@ -12,6 +12,7 @@ mod bound;
 mod closure_call;
 mod command_call;
 mod command_need;
+pub mod command_tool;
 mod commands_access;
 pub mod conformance;
 pub mod delegation;

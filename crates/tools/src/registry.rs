@@ -55,8 +55,8 @@ impl Registry {
         registry.register(erase(WriteFile, Family::Host))?;
         registry.register(erase(EditFile, Family::Host))?;
         registry.register(erase(ApplyPatch, Family::Host))?;
-        registry.register(erase(Shell { table: Arc::clone(table) }, Family::Host))?;
-        registry.register(erase(ShellCommand { table: Arc::clone(table) }, Family::Host))?;
+        registry.register(erase(Shell::new(table), Family::Host))?;
+        registry.register(erase(ShellCommand::new(table), Family::Host))?;
         registry.register(erase(ExecCommand { table: Arc::clone(table) }, Family::Host))?;
         registry.register(erase(WriteStdin, Family::Host))?;
         registry.register(erase(TestApproval, Family::Host))?;

@@ -1,19 +1,14 @@
 //! `shell`: runs a program with its arguments in the sandbox, without a shell. Programs that only read run unasked.
 
-use std::{sync::Arc, time::Duration};
-
-use commands::CommandTable;
-use files::FileDomain;
-use policy::Need;
-use protocol::{CommandReport, ToolRisk};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Effect, Tool, ToolCtx, ToolError,
-    command_call::{DEFAULT_TIME, LONGEST_TIME, SHOWN, Wanted, record_changes, report, start, wait, within},
-    command_need::{self, Invocation},
+    command_need::Invocation,
+    command_tool::{CommandInput, CommandTool},
 };
+
+pub type Shell = CommandTool<Input>;
 
 /// Run a program with its arguments, without a shell: quotes, `*`, `|` and `$` have no meaning. Otherwise the same as
 /// `shell-command`.
@@ -31,61 +26,22 @@ pub struct Input {
     network: Option<bool>,
 }
 
-pub struct Shell {
-    pub table: Arc<CommandTable>,
-}
-
-impl Tool for Shell {
+impl CommandInput for Input {
     const NAME: &'static str = "shell";
-    type Input = Input;
-    type Output = CommandReport;
 
-    fn effect(&self) -> Effect {
-        Effect::SideEffect
+    fn invocation(&self) -> Invocation {
+        Invocation::Argv(self.command.clone())
     }
 
-    fn risk(&self) -> ToolRisk {
-        ToolRisk::Executes
+    fn workdir(&self) -> Option<&str> {
+        self.workdir.as_deref()
     }
 
-    fn need(&self, input: &Input, files: &FileDomain) -> Need {
-        let command = Invocation::Argv(input.command.clone());
-        command_need::need(
-            &self.table,
-            &command,
-            input.workdir.as_deref(),
-            input.network == Some(true),
-            files,
-        )
+    fn timeout_ms(&self) -> Option<u64> {
+        self.timeout_ms
     }
 
-    fn time_limit(&self, input: &Input) -> Option<Duration> {
-        Some(within(input.timeout_ms, DEFAULT_TIME, LONGEST_TIME) + Duration::from_secs(15))
+    fn network(&self) -> bool {
+        self.network == Some(true)
     }
-
-    async fn run(&self, ctx: ToolCtx, input: Input) -> Result<CommandReport, ToolError> {
-        let wanted = Wanted {
-            command: Invocation::Argv(input.command),
-            workdir: input.workdir.as_deref(),
-            network: input.network == Some(true),
-            time: within(input.timeout_ms, DEFAULT_TIME, LONGEST_TIME),
-            tty: None,
-        };
-        run_to_the_end(&ctx, &self.table, wanted).await
-    }
-}
-
-/// Runs a command to its end, and records what it changed in the work directory.
-pub(crate) async fn run_to_the_end(
-    ctx: &ToolCtx,
-    table: &CommandTable,
-    wanted: Wanted<'_>,
-) -> Result<CommandReport, ToolError> {
-    let job = start(ctx, table, wanted).await?;
-    // Nobody types: a program that reads its input sees the end of it.
-    job.close_input().await.ok();
-    let waited = wait(ctx, &job, None).await;
-    record_changes(ctx, &job).await;
-    waited?;
-    Ok(report(ctx, &job, SHOWN).await)
 }

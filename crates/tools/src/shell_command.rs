@@ -1,20 +1,14 @@
 //! `shell-command`: runs a shell line in the sandbox. Lines that only read the workspace run unasked.
 
-use std::{sync::Arc, time::Duration};
-
-use commands::CommandTable;
-use files::FileDomain;
-use policy::Need;
-use protocol::{CommandReport, ToolRisk};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Effect, Tool, ToolCtx, ToolError,
-    command_call::{DEFAULT_TIME, LONGEST_TIME, Wanted, within},
-    command_need::{self, Invocation},
-    shell::run_to_the_end,
+    command_need::Invocation,
+    command_tool::{CommandInput, CommandTool},
 };
+
+pub type ShellCommand = CommandTool<Input>;
 
 /// Run a shell line in the work directory and wait for its end. Returns the exit code and the output (of long output the
 /// beginning and the end).
@@ -35,46 +29,22 @@ pub struct Input {
     network: Option<bool>,
 }
 
-pub struct ShellCommand {
-    pub table: Arc<CommandTable>,
-}
-
-impl Tool for ShellCommand {
+impl CommandInput for Input {
     const NAME: &'static str = "shell-command";
-    type Input = Input;
-    type Output = CommandReport;
 
-    fn effect(&self) -> Effect {
-        Effect::SideEffect
+    fn invocation(&self) -> Invocation {
+        Invocation::Line(self.command.clone())
     }
 
-    fn risk(&self) -> ToolRisk {
-        ToolRisk::Executes
+    fn workdir(&self) -> Option<&str> {
+        self.workdir.as_deref()
     }
 
-    fn need(&self, input: &Input, files: &FileDomain) -> Need {
-        let command = Invocation::Line(input.command.clone());
-        command_need::need(
-            &self.table,
-            &command,
-            input.workdir.as_deref(),
-            input.network == Some(true),
-            files,
-        )
+    fn timeout_ms(&self) -> Option<u64> {
+        self.timeout_ms
     }
 
-    fn time_limit(&self, input: &Input) -> Option<Duration> {
-        Some(within(input.timeout_ms, DEFAULT_TIME, LONGEST_TIME) + Duration::from_secs(15))
-    }
-
-    async fn run(&self, ctx: ToolCtx, input: Input) -> Result<CommandReport, ToolError> {
-        let wanted = Wanted {
-            command: Invocation::Line(input.command),
-            workdir: input.workdir.as_deref(),
-            network: input.network == Some(true),
-            time: within(input.timeout_ms, DEFAULT_TIME, LONGEST_TIME),
-            tty: None,
-        };
-        run_to_the_end(&ctx, &self.table, wanted).await
+    fn network(&self) -> bool {
+        self.network == Some(true)
     }
 }
