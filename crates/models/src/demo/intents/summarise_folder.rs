@@ -134,11 +134,12 @@ fn own_work(context: &DemoContext, folder: &str, language: Language) -> Reply {
     Reply::Say(text)
 }
 
-/// The paths of the first entries that look like text files. Deeper entries of a tree are left out.
+/// The paths of the first entries that look like text files. Deeper entries of a tree are left out, and so are hidden files
+/// and keys: they say little about a folder, and reading some of them asks.
 fn readable(entries: &[String], folder: &str) -> Vec<String> {
     const OTHER: &[&str] = &[
         "png", "jpg", "jpeg", "gif", "pdf", "zip", "gz", "ico", "woff", "woff2", "mp3", "mp4", "lock", "bin",
-        "exe", "so", "o",
+        "exe", "so", "o", "pem", "key", "p12", "pfx",
     ];
     let folder = folder.trim_end_matches('/');
     let names =
@@ -147,6 +148,7 @@ fn readable(entries: &[String], folder: &str) -> Vec<String> {
         .filter(|name| {
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
             !name.is_empty()
+                && !name.starts_with('.')
                 && !name.ends_with(['/', '@', ':'])
                 && super::super::files::is_file_name(name)
                 && !OTHER.contains(&ending)
