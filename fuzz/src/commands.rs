@@ -38,8 +38,8 @@ fn judged(line: &str) -> Judgement {
 /// A name that no table has.
 const UNKNOWN: &str = "zzunknown";
 
-/// Judging never panics and gives the same result again; an unknown command is never read-only, wherever it is added; no
-/// wrapping makes a line harmless.
+/// Checks three things: judging a line twice gives the same judgement; a line with an unknown command is never read-only,
+/// wherever that command stands; a line that is not read-only does not become so inside of another line.
 pub fn commands(input: &[u8]) {
     let Ok(line) = std::str::from_utf8(input) else { return };
     let judgement = judged(line);

@@ -20,7 +20,7 @@ pub fn launcher_main() -> ! {
     std::process::exit(code)
 }
 
-/// Closes descriptors that the server inherited from whoever started it and that would reach the command otherwise.
+/// Closes the file descriptors that the server got from its parent process, so that the command does not get them.
 fn close_inherited() {
     let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let numbers: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
