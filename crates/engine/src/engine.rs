@@ -45,6 +45,7 @@ use crate::{
     agents::{AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
     files::workspaces::Workspaces,
     jobs::Jobs,
+    log::open_logs::OpenLogs,
     mailbox::answer::Reply,
     run::launch::AgentRunner,
     services::{Agents, Caches, Services, Tasks, ToolAccess, rule_book::RuleBook},
@@ -109,6 +110,7 @@ impl Engine {
         let tools = ToolAccess { registry: tools, rules, files, jobs };
         let services = Arc::new(Services {
             store,
+            logs: OpenLogs::default(),
             catalog,
             tools,
             agents,

@@ -20,12 +20,13 @@ use crate::{
     context::{cache::Histories, texts::SharedTexts},
     files::workspaces::Workspaces,
     jobs::Jobs,
-    log::flusher::Flusher,
+    log::{flusher::Flusher, open_logs::OpenLogs},
     settings::EngineSettings,
 };
 
 pub(crate) struct Services {
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) logs: OpenLogs,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) tools: ToolAccess,
     pub(crate) agents: Agents,

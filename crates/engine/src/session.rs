@@ -7,6 +7,7 @@ pub(crate) mod actor;
 mod admit;
 mod answer;
 pub(crate) mod change_rules;
+pub(crate) mod chat_surface;
 #[cfg(test)]
 mod fake_runner;
 pub mod following;

@@ -5,6 +5,7 @@
 //! viewer receives it; other events are published at once and stored within a tenth of a second.
 
 mod older;
+mod size;
 mod views;
 
 use std::borrow::Cow;

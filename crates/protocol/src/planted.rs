@@ -132,6 +132,11 @@ impl Planted {
         read::piece(text, &mut |_| {})
     }
 
+    /// The length of the text that the client wrote.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
     pub fn len(&self) -> usize {
         self.len
     }

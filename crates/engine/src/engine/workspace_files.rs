@@ -135,7 +135,7 @@ impl IdleLog for StoppedSessions<'_> {
     async fn append(&self, change: &UnfinishedChange, event: SessionEvent) -> Result<(), EngineError> {
         let record = self.services.store.session_by_key(change.key).await?;
         let record = record.ok_or(EngineError::SessionNotFound)?;
-        append_without_run(self.services, &record, vec![event], Vec::new()).await
+        append_without_run(self.services, &record, vec![event], Vec::new()).await.map(drop)
     }
 }
 

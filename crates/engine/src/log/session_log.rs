@@ -3,13 +3,16 @@
 //! - A boundary event is stored before any reader can see it; `visible` moves only after the store has answered.
 //! - Deltas are visible at once; the flusher stores them within a tenth of a second.
 //! - Numbers are never reused: no event is published above the stored high-water mark.
-//! - Each event is serialised once; all readers share the bytes. Stored events beyond the memory bound are dropped from
-//!   memory and read from the store again.
+//! - The log knows no surface. A surface whose readers share their bytes keeps them with the entry ([`TailEntry::shared`]), so
+//!   that each event is written once, and only if somebody reads it.
+//! - Stored events beyond the memory bound are dropped from memory and read from the store again.
+//!
+//! A log outlives its runs: whoever follows the session holds it, with or without a run (`open_logs.rs`).
 
 use std::{
-    collections::VecDeque,
+    collections::{VecDeque, vec_deque},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -17,35 +20,26 @@ use std::{
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use protocol::{
-    Clock, MessageId, Seq, SessionEvent, UiMessage,
-    event::LogEntry,
-    project::chat::{Reading, chunk_of, ends_stream},
-    wire::chat::{Profile, write_sse_event},
-};
+use protocol::{Clock, Seq, SessionEvent, Timestamp, UiMessage, event::LogEntry};
 use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
 use tokio::sync::watch;
 
-use super::{
-    flusher::Flusher,
-    merge::{continues, join},
-};
+use super::flusher::Flusher;
 
 /// How many bytes of events stay in memory for readers that keep up.
 const TAIL_BYTES: usize = 256 * 1024;
 /// How many numbers are reserved at once. The next ones are reserved when half of them are used.
 const RESERVE: Seq = 1 << 16;
-/// A reader that is further behind than this receives neighbouring deltas as one.
-const MERGE_ABOVE: Seq = 32;
+/// How many bytes of events stay in memory while nothing happens in the session.
+const IDLE_BYTES: usize = 8 * 1024;
 /// How many bytes a reader receives at once, about.
 pub(crate) const BATCH_BYTES: usize = 64 * 1024;
 const RETRIES: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
 
-/// The log of a live session. Its writer, its readers and the flusher share it.
+/// The log of a session that is in memory. Its writer, its readers and the flusher share it.
 pub(crate) struct SessionLog {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    profile: Profile,
     state: Mutex<State>,
     /// Held while events are appended: several agents of a run write, and none may publish what another is still storing.
     appending: tokio::sync::Mutex<()>,
@@ -58,8 +52,11 @@ pub(crate) struct SessionLog {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Visible {
     pub(crate) seq: Seq,
-    /// No more events will be appended.
-    pub(crate) closed: bool,
+    /// The run that appended up to this event has parked, ended or broken off. A reader of one of its messages that has not
+    /// seen the end by then never will.
+    pub(crate) run_over: Seq,
+    /// Storing was given up: nothing more is published here.
+    pub(crate) broken: bool,
 }
 
 /// State that is read without the lock.
@@ -69,8 +66,6 @@ struct Flags {
     dirty: AtomicBool,
     /// Storing was given up.
     broken: AtomicBool,
-    /// The run has parked or ended.
-    over: AtomicBool,
 }
 
 struct State {
@@ -86,11 +81,20 @@ struct State {
     folded: Vec<UiMessage>,
 }
 
-struct TailEntry {
-    seq: Seq,
-    event: SessionEvent,
-    /// The SSE event; empty if the chat surface has no chunk for this event.
-    sse: Bytes,
+/// An event in memory.
+pub(crate) struct TailEntry {
+    pub(crate) seq: Seq,
+    at: Timestamp,
+    pub(crate) event: SessionEvent,
+    bytes: usize,
+    shared: OnceLock<Bytes>,
+}
+
+impl TailEntry {
+    /// The event as the readers of a surface share it; `write` is called by the first of them.
+    pub(crate) fn shared(&self, write: impl FnOnce() -> Bytes) -> &Bytes {
+        self.shared.get_or_init(write)
+    }
 }
 
 /// Which of the appended events must be stored before `append` returns.
@@ -108,29 +112,17 @@ pub(crate) struct Held {
     pub(crate) viewers: usize,
 }
 
-/// What [`SessionLog::find`] returns to a reader.
-pub(crate) enum Found {
-    /// Serialised events, up to the new cursor.
-    Events { bytes: Vec<u8>, cursor: Seq, ended: bool },
-    /// The next events are no longer in memory: read them from the store.
-    Stored,
-    /// The next events belong to other messages.
-    Others,
-}
-
 impl SessionLog {
     pub(crate) fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        profile: Profile,
         target: SessionTarget,
         high_water: Seq,
     ) -> Arc<Self> {
-        let (visible, _) = watch::channel(Visible { seq: high_water, closed: false });
+        let (visible, _) = watch::channel(Visible { seq: high_water, run_over: 0, broken: false });
         Arc::new(Self {
             store,
             clock,
-            profile,
             state: Mutex::new(State {
                 target,
                 last: high_water,
@@ -184,20 +176,20 @@ impl SessionLog {
         self.visible.subscribe()
     }
 
-    /// Ends the readers once they have read everything.
-    pub(crate) fn close(&self) {
-        self.visible.send_modify(|visible| visible.closed = true);
+    /// Notes that the run is over. Readers of its messages are cut off once they have read everything.
+    pub(crate) fn end_run(&self) {
+        let last = {
+            let mut state = self.state.lock();
+            state.trim(IDLE_BYTES);
+            state.last
+        };
+        self.visible.send_modify(|visible| visible.run_over = last);
     }
 
     /// Gives up on this log after the store failed: nothing more is published or stored, and readers are cut off.
     pub(crate) fn break_off(&self) {
         self.flags.broken.store(true, Ordering::Release);
-        self.close();
-    }
-
-    /// Whether the pause or the end of the run is stored; its task has nothing left to do then.
-    pub(crate) fn is_over(&self) -> bool {
-        self.flags.over.load(Ordering::Acquire)
+        self.visible.send_modify(|visible| visible.broken = true);
     }
 
     pub(crate) fn is_broken(&self) -> bool {
@@ -216,77 +208,35 @@ impl SessionLog {
         !self.flags.dirty.swap(true, Ordering::AcqRel)
     }
 
-    /// The SSE events between the cursor and the visible edge, for a reader of one message.
-    pub(crate) fn find(&self, cursor: Seq, visible: Seq, message: &MessageId, reading: &Reading) -> Found {
+    /// Reads the events between the cursor and the visible edge; `None` if they are no longer in memory.
+    pub(crate) fn with_tail<R>(
+        &self,
+        cursor: Seq,
+        visible: Seq,
+        read: impl FnOnce(vec_deque::Iter<'_, TailEntry>) -> R,
+    ) -> Option<R> {
         let state = self.state.lock();
-        let first = match state.tail.front() {
-            Some(entry) if entry.seq <= cursor + 1 => entry.seq,
-            _ => return Found::Stored,
-        };
-        let merge = visible.saturating_sub(cursor) > MERGE_ABOVE;
-        let mut bytes = Vec::new();
-        let mut at = cursor;
-        let skip = usize::try_from(cursor + 1 - first).unwrap_or(usize::MAX);
-        let mut entries = state.tail.iter().skip(skip).take_while(|entry| entry.seq <= visible).peekable();
-        while let Some(entry) = entries.next() {
-            if entry.event.message().is_some_and(|other| other != message) {
-                if at == cursor {
-                    return Found::Others;
-                }
-                break;
-            }
-            at = entry.seq;
-            if entry.event.message().is_none() || !reading.tells(entry.seq, &entry.event) {
-                continue;
-            }
-            match entries.peek() {
-                Some(next) if merge && continues(&entry.event, &next.event) => {
-                    let mut joined = entry.event.clone();
-                    while let Some(next) = entries.next_if(|next| join(&mut joined, &next.event)) {
-                        at = next.seq;
-                    }
-                    self.write(&mut bytes, at, &joined);
-                }
-                _ => bytes.extend_from_slice(&entry.sse),
-            }
-            if ends_stream(&entry.event) {
-                return Found::Events { bytes, cursor: at, ended: true };
-            }
-            if bytes.len() >= BATCH_BYTES {
-                break;
-            }
-        }
-        Found::Events { bytes, cursor: at, ended: false }
+        let first = state.tail.front().map(|entry| entry.seq).filter(|first| *first <= cursor + 1)?;
+        let index = |seq: Seq| usize::try_from(seq.saturating_sub(first)).unwrap_or(usize::MAX);
+        let end = index(visible + 1).min(state.tail.len());
+        let start = index(cursor + 1).min(end);
+        Some(read(state.tail.range(start..end)))
     }
 
     /// The events between the cursor and the visible edge, at most about [`BATCH_BYTES`]; `None` if they are no longer in
     /// memory.
     pub(crate) fn entries(&self, cursor: Seq, visible: Seq) -> Option<Vec<LogEntry>> {
-        let at = self.clock.now();
-        let state = self.state.lock();
-        let first = state.tail.front().map(|entry| entry.seq).filter(|first| *first <= cursor + 1)?;
-        let skip = usize::try_from(cursor + 1 - first).unwrap_or(usize::MAX);
-        let mut bytes = 0;
-        let entries = state.tail.iter().skip(skip).take_while(|entry| {
-            let room = bytes < BATCH_BYTES;
-            bytes += entry.sse.len() + ENTRY_BYTES;
-            room && entry.seq <= visible
-        });
-        Some(entries.map(|entry| LogEntry { seq: entry.seq, at, event: entry.event.clone() }).collect())
-    }
-
-    pub(crate) fn profile(&self) -> Profile {
-        self.profile
-    }
-
-    /// Writes the SSE event of a log event, if the chat surface has a chunk for it.
-    pub(crate) fn write(&self, out: &mut Vec<u8>, seq: Seq, event: &SessionEvent) {
-        if let Some(chunk) = chunk_of(event)
-            && chunk.is_in(self.profile)
-            && let Err(error) = write_sse_event(out, seq, &chunk)
-        {
-            tracing::error!(%error, "an event could not be written as an SSE event");
-        }
+        self.with_tail(cursor, visible, |entries| {
+            let mut bytes = 0;
+            entries
+                .take_while(|entry| {
+                    let room = bytes < BATCH_BYTES;
+                    bytes += entry.bytes;
+                    room
+                })
+                .map(|entry| LogEntry { seq: entry.seq, at: entry.at, event: entry.event.clone() })
+                .collect()
+        })
     }
 
     /// Stores all events that are not stored yet. The flusher calls this, and every append with a boundary event.
@@ -315,7 +265,7 @@ impl SessionLog {
                 state.target = SessionTarget::Known(key);
                 state.high_water = high_water.unwrap_or(state.high_water);
                 state.stored = last;
-                state.trim();
+                state.trim(TAIL_BYTES);
                 Ok(())
             }
             Err(error) => {
@@ -346,11 +296,26 @@ impl SessionLog {
 
     /// Appends events that concern the session itself, such as queued messages, beside the run that writes its own
     /// events. Readers of messages skip them.
-    pub(crate) async fn append_session_events(&self, events: Vec<SessionEvent>) -> Result<(), StoreError> {
-        let pushed = self.push(events, Vec::new());
+    pub(crate) async fn append_session_events(&self, events: Vec<SessionEvent>) -> Result<Seq, StoreError> {
+        self.check_not_broken()?;
+        let last = self.push(events, Vec::new()).last;
         self.flush(false).await?;
-        self.publish(pushed.last);
-        Ok(())
+        self.publish(last);
+        Ok(last)
+    }
+
+    /// Appends events while no run is active. All of them are stored, and the numbers that were reserved are released.
+    pub(crate) async fn append_without_run(
+        &self,
+        events: Vec<SessionEvent>,
+        messages: Vec<UiMessage>,
+    ) -> Result<Seq, StoreError> {
+        let _turn = self.appending.lock().await;
+        self.check_not_broken()?;
+        let last = self.push(events, messages).last;
+        self.flush(true).await?;
+        self.publish(last);
+        Ok(last)
     }
 
     /// Appends the events of a run. `messages` are the folded messages of frames that the events park or close.
@@ -360,13 +325,11 @@ impl SessionLog {
         events: Vec<SessionEvent>,
         messages: Vec<UiMessage>,
         durability: Durability,
+        last_of_run: bool,
     ) -> Result<Seq, StoreError> {
         if events.is_empty() {
             return Ok(self.last());
         }
-        let last_of_run = events
-            .iter()
-            .any(|event| matches!(event, SessionEvent::RunEnded { .. } | SessionEvent::RunParked { .. }));
         let _turn = self.appending.lock().await;
         self.check_not_broken()?;
         let pushed = self.push(events, messages);
@@ -374,9 +337,6 @@ impl SessionLog {
             self.flush(last_of_run).await?;
         } else {
             flusher.add(self);
-        }
-        if last_of_run {
-            self.flags.over.store(true, Ordering::Release);
         }
         self.publish(pushed.last);
         Ok(pushed.last)
@@ -388,34 +348,25 @@ impl SessionLog {
 
     fn push(&self, events: Vec<SessionEvent>, messages: Vec<UiMessage>) -> Pushed {
         let at = self.clock.now();
-        let mut bytes = Vec::with_capacity(events.len() * 96);
         let mut state = self.state.lock();
         state.folded.extend(messages);
-        let mut ends = Vec::with_capacity(events.len());
         let mut boundary = false;
-        for event in &events {
-            state.last += 1;
-            self.write(&mut bytes, state.last, event);
-            ends.push(bytes.len());
+        for event in events {
             boundary |= event.is_boundary();
-        }
-        let bytes = Bytes::from(bytes);
-        let first = state.last + 1 - events.len() as Seq;
-        let mut start = 0;
-        for (index, (event, end)) in events.into_iter().zip(ends).enumerate() {
-            let seq = first + index as Seq;
-            let sse = bytes.slice(start..end);
-            start = end;
+            state.last += 1;
+            let seq = state.last;
             state.save_later(seq, at, &event);
-            state.tail_bytes += sse.len() + ENTRY_BYTES;
-            state.unsaved_bytes += sse.len();
-            state.tail.push_back(TailEntry { seq, event, sse });
+            let bytes = event.approximate_bytes();
+            state.tail_bytes += bytes + ENTRY_BYTES;
+            state.unsaved_bytes += bytes;
+            let bytes = bytes + ENTRY_BYTES;
+            state.tail.push_back(TailEntry { seq, at, event, bytes, shared: OnceLock::new() });
         }
         Pushed { last: state.last, boundary: boundary || state.is_full() }
     }
 }
 
-/// Memory of an entry beside its SSE event, about.
+/// Memory of an entry beside the content of its event, about.
 const ENTRY_BYTES: usize = 160;
 
 struct Pushed {
@@ -437,7 +388,7 @@ impl State {
         (self.last + RESERVE / 2 > self.high_water).then_some(self.last + RESERVE)
     }
 
-    fn save_later(&mut self, seq: Seq, at: protocol::Timestamp, event: &SessionEvent) {
+    fn save_later(&mut self, seq: Seq, at: Timestamp, event: &SessionEvent) {
         if let Some(Row::Deltas(row)) = self.unsaved.last_mut()
             && row.extend(seq, event)
         {
@@ -449,12 +400,13 @@ impl State {
         });
     }
 
-    fn trim(&mut self) {
-        while self.tail_bytes > TAIL_BYTES
+    /// Drops stored events from memory until at most `most` bytes are left.
+    fn trim(&mut self, most: usize) {
+        while self.tail_bytes > most
             && self.tail.front().is_some_and(|entry| entry.seq <= self.stored)
             && let Some(entry) = self.tail.pop_front()
         {
-            self.tail_bytes -= entry.sse.len() + ENTRY_BYTES;
+            self.tail_bytes -= entry.bytes;
         }
     }
 }

@@ -4,8 +4,10 @@ use std::pin::pin;
 
 use futures::poll;
 use protocol::{
-    FinishReason, FrameEnd, MessageRef, Part, Role, RunEnd, RunId, SegmentKind, SessionId, ToolCallId,
-    ToolOutcome, WorkspaceId, project::chat::View,
+    FinishReason, FrameEnd, MessageId, MessageRef, Part, Role, RunEnd, RunId, SegmentKind, SessionId,
+    ToolCallId, ToolOutcome, WorkspaceId,
+    project::chat::{Reading, View},
+    wire::chat::Profile,
 };
 use serde_json::Value;
 use store::{Log, SessionRecord, Sessions};
@@ -17,9 +19,13 @@ use crate::{
     SystemClock,
     log::writer::LogWriter,
     services::for_tests::TemporaryStore,
-    session::viewer::{ViewError, Viewer},
+    session::{
+        chat_surface::{ChatSurface, Found, MERGE_ABOVE},
+        viewer::{ViewError, Viewer},
+    },
 };
 
+const SURFACE: ChatSurface = ChatSurface { profile: Profile::Common };
 const READING: Reading = Reading { view: View::WholeMessage, last_resume: 0, edge: 0 };
 
 /// A session whose run has just begun: events 1 to 3 are stored.
@@ -68,13 +74,13 @@ impl Chat {
     }
 
     fn find(&self, cursor: Seq) -> Found {
-        self.log.find(cursor, self.visible(), &answer(), &READING)
+        SURFACE.find(&self.log, cursor, self.visible(), &answer(), &READING)
     }
 }
 
 fn open(stored: &TemporaryStore, target: SessionTarget, high_water: Seq) -> Arc<SessionLog> {
     let store = Arc::clone(&stored.store) as Arc<dyn Store>;
-    SessionLog::new(store, Arc::new(SystemClock), Profile::default(), target, high_water)
+    SessionLog::new(store, Arc::new(SystemClock), target, high_water)
 }
 
 fn workspace() -> WorkspaceId {
@@ -279,12 +285,14 @@ async fn a_run_is_over_once_its_pause_or_end_is_stored() {
         let chat = Chat::begun().await;
         chat.append(vec![delta("a"), settled()]).await.unwrap();
         let storing = chat.log.storing.lock().await;
-        let mut append = pin!(chat.append(vec![last]));
+        let mut writer = chat.writer();
+        let over = writer.run_over();
+        let mut append = pin!(writer.append(vec![last], vec![message(answer())]));
         assert!(poll!(append.as_mut()).is_pending());
-        assert!(!chat.log.is_over());
+        assert!(!over.get());
         drop(storing);
         append.await.unwrap();
-        assert!(chat.log.is_over());
+        assert!(over.get());
     }
 }
 
@@ -305,7 +313,7 @@ async fn events_that_the_store_refuses_stay_unseen_and_wait_for_the_next_flush()
 #[tokio::test]
 async fn a_log_that_was_given_up_refuses_events_and_cuts_its_readers_off() {
     let chat = Chat::begun().await;
-    let mut viewer = Viewer::new(Arc::clone(&chat.log), 0, answer(), READING);
+    let mut viewer = Viewer::new(Arc::clone(&chat.log), SURFACE, 0, answer(), READING).of_run(0);
     assert!(viewer.next().await.unwrap().is_ok());
     chat.log.break_off();
     assert!(matches!(viewer.next().await, Some(Err(ViewError::BrokenOff))));
@@ -392,7 +400,7 @@ async fn events_that_are_not_stored_stay_in_memory() {
     let long = "x".repeat(TAIL_BYTES / 3);
     let mut append = pin!(chat.append((0..5).map(|_| delta(&long)).collect()));
     assert!(poll!(append.as_mut()).is_pending(), "so many deltas are stored before more are accepted");
-    chat.log.state.lock().trim();
+    chat.log.state.lock().trim(TAIL_BYTES);
     assert!(chat.log.held().tail_bytes > TAIL_BYTES && chat.log.remembers(4) && !chat.log.remembers(3));
     drop(storing);
     append.await.unwrap();
@@ -408,5 +416,41 @@ async fn events_of_the_session_itself_are_stored_and_readers_of_messages_skip_th
     chat.append(vec![delta("b")]).await.unwrap();
     let (found, cursor, _) = events(chat.find(3));
     assert_eq!((found, cursor), (pairs(&[(4, "a"), (6, "b")]), 6));
-    assert!(!chat.log.is_over());
+}
+
+#[tokio::test]
+async fn a_reader_is_cut_off_by_the_end_of_its_own_run_and_not_by_the_end_of_an_earlier_one() {
+    let chat = Chat::begun().await;
+    chat.log.end_run();
+    let next = chat.log.last();
+    let mut later = Viewer::new(Arc::clone(&chat.log), SURFACE, next, answer(), READING).of_run(next);
+    assert!(poll!(pin!(later.next())).is_pending(), "the run before is over, this one is not");
+    chat.append(vec![delta("a")]).await.unwrap();
+    assert!(later.next().await.unwrap().is_ok());
+    chat.log.end_run();
+    assert!(matches!(later.next().await, Some(Err(ViewError::BrokenOff))));
+}
+
+#[tokio::test]
+async fn an_event_is_written_once_for_all_readers_of_a_surface() {
+    let chat = Chat::begun().await;
+    chat.append(vec![delta("a")]).await.unwrap();
+    let (first, again) = (events(chat.find(3)).0, events(chat.find(3)).0);
+    assert_eq!(first, again);
+    let written = chat.log.with_tail(3, 4, |mut entries| {
+        entries.next().map(|entry| entry.shared(|| panic!("it was written before")).clone())
+    });
+    assert!(written.flatten().is_some_and(|bytes| !bytes.is_empty()));
+}
+
+#[tokio::test]
+async fn appends_without_a_run_release_the_numbers_and_leave_little_in_memory() {
+    let chat = Chat::begun().await;
+    let last = chat.log.append_without_run(vec![queued("q")], Vec::new()).await.unwrap();
+    assert_eq!((chat.record().await.high_water, chat.visible()), (last, last));
+    chat.append(vec![delta(&"x".repeat(4 * IDLE_BYTES)), settled()]).await.unwrap();
+    assert!(chat.log.held().tail_bytes > IDLE_BYTES);
+    chat.log.end_run();
+    assert!(chat.log.held().tail_bytes <= IDLE_BYTES);
+    assert!(chat.log.remembers(chat.log.last()));
 }

@@ -3,7 +3,10 @@
 //! There is one writer per session. The session's owner hands it to the run and gets it back when the run has ended or
 //! parked; the sub-agents of the run hold copies and append in turn.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use protocol::{Seq, SessionEvent, UiMessage};
 use store::StoreError;
@@ -13,19 +16,35 @@ use super::{
     session_log::{Durability, SessionLog},
 };
 
+#[derive(Clone)]
 pub(crate) struct LogWriter {
     log: Arc<SessionLog>,
     flusher: Arc<Flusher>,
+    over: RunOver,
+}
+
+/// Whether the pause or the end of a run is stored; its task has nothing left to do then.
+#[derive(Clone, Default)]
+pub(crate) struct RunOver(Arc<AtomicBool>);
+
+impl RunOver {
+    pub(crate) fn get(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 impl LogWriter {
     pub(crate) fn new(log: Arc<SessionLog>, flusher: Arc<Flusher>) -> Self {
-        Self { log, flusher }
+        Self { log, flusher, over: RunOver::default() }
     }
 
     /// A writer for an agent that works at the same time.
     pub(crate) fn share(&self) -> Self {
-        Self::new(Arc::clone(&self.log), Arc::clone(&self.flusher))
+        self.clone()
+    }
+
+    pub(crate) fn run_over(&self) -> RunOver {
+        self.over.clone()
     }
 
     pub(crate) fn log(&self) -> &Arc<SessionLog> {
@@ -38,11 +57,19 @@ impl LogWriter {
         events: Vec<SessionEvent>,
         messages: Vec<UiMessage>,
     ) -> Result<Seq, StoreError> {
-        self.log.append(&self.flusher, events, messages, Durability::Boundaries).await
+        let last_of_run = events
+            .iter()
+            .any(|event| matches!(event, SessionEvent::RunEnded { .. } | SessionEvent::RunParked { .. }));
+        let appended =
+            self.log.append(&self.flusher, events, messages, Durability::Boundaries, last_of_run).await;
+        if last_of_run && appended.is_ok() {
+            self.over.0.store(true, Ordering::Release);
+        }
+        appended
     }
 
     /// Appends events that must be stored before what they announce begins, even if none of them is a boundary.
     pub(crate) async fn append_durably(&mut self, events: Vec<SessionEvent>) -> Result<Seq, StoreError> {
-        self.log.append(&self.flusher, events, Vec::new(), Durability::All).await
+        self.log.append(&self.flusher, events, Vec::new(), Durability::All, false).await
     }
 }

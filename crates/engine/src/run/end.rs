@@ -57,7 +57,7 @@ pub(super) async fn end(
             .map_err(corrupt)?
         }
     };
-    append_without_run(services, record, events, messages).await
+    append_without_run(services, record, events, messages).await.map(drop)
 }
 
 /// Ends a run that was active in too many crashes. If the last crash came while its log was folded, the log is not folded
@@ -122,7 +122,7 @@ pub(super) async fn fail_to_start(
     events.push(SessionEvent::RunStarted { run: run.clone(), answers, message: message.clone(), options });
     events.extend(frame.take());
     events.push(SessionEvent::RunEnded { run, message, end: RunEnd::Failed });
-    append_without_run(services, record, events, vec![frame.into_message()]).await
+    append_without_run(services, record, events, vec![frame.into_message()]).await.map(drop)
 }
 
 /// Events that fold to no message mean that the log is corrupt.

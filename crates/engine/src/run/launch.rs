@@ -45,6 +45,7 @@ use crate::{
     model_choice::{UnavailableModel, choose_model},
     services::Services,
     session::{
+        chat_surface::ChatSurface,
         live_run::LiveRun,
         log_end::{LogEnd, is_young},
         recover::note_stage,
@@ -68,6 +69,8 @@ struct Beginning {
     /// The branch before it, if it is known without reading it.
     history: Option<History>,
     may_need_title: bool,
+    /// The event after which it begins.
+    began: Seq,
 }
 
 impl AgentRunner {
@@ -82,6 +85,7 @@ impl Runner for AgentRunner {
         let NewRun { end, mut events, answers, options, agent, model, history, command } = new;
         let services = &self.services;
         let log = end.open(services);
+        let began = log.last();
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&services.tasks.flusher));
         let beginning = self.beginning(session, end.rules).await?;
         let notes = self.project_notes(session, &agent, &beginning);
@@ -97,7 +101,7 @@ impl Runner for AgentRunner {
             message: services.ids.message(),
             answers,
             status: RunStatus::Running,
-            first_seq: end.high_water + events.len() as Seq + 1,
+            first_seq: began + events.len() as Seq + 1,
             last_resume: 0,
             options,
         };
@@ -113,16 +117,17 @@ impl Runner for AgentRunner {
             options: Box::new(run.options.clone()),
         });
         events.extend(frame.take());
-        let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: end.high_water };
-        let viewer =
-            Viewer::new(log, end.high_water, run.message.clone(), reading).lane(run.options.sub_agent_stream);
+        let reading = Reading { view: View::WholeMessage, last_resume: 0, edge: began };
+        let viewer = Viewer::new(log, ChatSurface::of(services), began, run.message.clone(), reading)
+            .of_run(began)
+            .lane(run.options.sub_agent_stream);
         // The model serialises a long history while it is being stored.
         let messages = history.as_ref().map_or_else(Default::default, |history| history.messages());
         let (stored, ()) = tokio::join!(writer.append(events, Vec::new()), setup.model.prepare(messages));
         stored?;
         let turn = Turn::new(setup.definition.max_steps);
         let restored = RestoredRun::new(frame);
-        let beginning = Beginning { history, may_need_title, ..beginning };
+        let beginning = Beginning { history, may_need_title, began, ..beginning };
         Ok(StartedRun { live: self.spawn(session, run, setup, writer, restored, turn, beginning), viewer })
     }
 
@@ -161,21 +166,23 @@ impl Runner for AgentRunner {
         }
         restored.frame.resume(run.id.clone()).map_err(corrupt)?;
         events.extend(restored.frame.take());
-        let high_water = record.high_water;
         let log = LogEnd::from(record).open(services);
+        let began = log.last();
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&services.tasks.flusher));
         if cause == Cause::Person {
-            run.last_resume = high_water + events.len() as Seq;
+            run.last_resume = began + events.len() as Seq;
         }
         run.status = RunStatus::Running;
-        let reading = Reading { view: View::Continuation, last_resume: run.last_resume, edge: high_water };
-        let mut viewer = Viewer::new(log, run.last_resume.saturating_sub(1), run.message.clone(), reading)
+        let reading = Reading { view: View::Continuation, last_resume: run.last_resume, edge: began };
+        let (surface, first) = (ChatSurface::of(services), run.last_resume.saturating_sub(1));
+        let mut viewer = Viewer::new(log, surface, first, run.message.clone(), reading)
+            .of_run(began)
             .lane(run.options.sub_agent_stream);
         if !restored.sub_agents.is_empty() {
             viewer = viewer.beginning(run.first_seq);
         }
         writer.append(events, std::mem::take(&mut restored.closed)).await?;
-        let beginning = Beginning { may_need_title: is_young(record), ..beginning };
+        let beginning = Beginning { may_need_title: is_young(record), began, ..beginning };
         // The log has them by now.
         for grant in given {
             beginning.rules.give(grant).await?;
@@ -251,6 +258,7 @@ impl AgentRunner {
             workspace: services.tools.files.get(&session.workspace).await?,
             history: None,
             may_need_title: false,
+            began: 0,
         })
     }
 
@@ -343,7 +351,7 @@ impl AgentRunner {
     ) -> LiveRun {
         let services = &self.services;
         let RestoredRun { frame, sub_agents, hub, .. } = restored;
-        let Beginning { rules, workspace, history, may_need_title } = beginning;
+        let Beginning { rules, workspace, history, may_need_title, began } = beginning;
         let (store, ids) = (Arc::clone(&services.store), Arc::clone(&services.ids));
         let tracker = services.tasks.tracker.clone();
         let files = Arc::new(RunFiles::new(workspace, store, ids, writer.log().key(), tracker));
@@ -368,7 +376,7 @@ impl AgentRunner {
             cancel: cancel.clone(),
             tree: Arc::clone(&tree),
         };
-        let log = Arc::clone(writer.log());
+        let (log, over) = (Arc::clone(writer.log()), writer.run_over());
         let inbox = AgentInbox::of_main_agent(relayed);
         let answers = inbox.sender().clone();
         let permit = WorkPermit::of_main_agent(&tree, tree.activity.begin());
@@ -378,6 +386,9 @@ impl AgentRunner {
         LiveRun {
             record,
             log,
+            began,
+            over,
+            surface: ChatSurface::of(services),
             cancel,
             answers,
             agents: Arc::clone(&tree.agents),

@@ -12,6 +12,7 @@ use crate::{
     agents::{AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
     files::workspaces::Workspaces,
     jobs::Jobs,
+    log::open_logs::OpenLogs,
     settings::EngineSettings,
 };
 
@@ -37,6 +38,7 @@ impl TemporaryStore {
             Agents { registry, tool_sets: ToolSets::default(), template_threads: TemplateThreads::default() };
         Arc::new(Services {
             store: Arc::clone(&self.store) as _,
+            logs: OpenLogs::default(),
             catalog: Arc::new(Catalog::of(Arc::new(Scripted::new([])))),
             tools: ToolAccess {
                 registry: tools,

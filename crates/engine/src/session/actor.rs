@@ -170,7 +170,7 @@ pub(crate) async fn run(
                     // Boxed, so that the future of an actor that only waits stays small.
                     Box::pin(async {
                         // Readers see the end of a run a moment before its task is done; to them it is over.
-                        if actor.live.as_ref().is_some_and(|live| live.log.is_over()) {
+                        if actor.live.as_ref().is_some_and(|live| live.over.get()) {
                             let unread = ended(&mut actor.live).await;
                             actor.run_ended(unread).await;
                         }
@@ -188,7 +188,7 @@ async fn ended(live: &mut Option<LiveRun>) -> Vec<PendingAnswer> {
     match live {
         Some(live) => match (&mut live.task).await {
             Ok(mut ended) => {
-                ended.writer.log().close();
+                ended.writer.log().end_run();
                 ended.answers.close();
                 std::iter::from_fn(|| ended.answers.try_recv().ok()).map(|answer| *answer).collect()
             }
@@ -204,7 +204,7 @@ async fn ended(live: &mut Option<LiveRun>) -> Vec<PendingAnswer> {
 
 impl Actor {
     async fn run_ended(&mut self, unread: Vec<PendingAnswer>) {
-        if self.live.take().is_some_and(|live| live.may_need_title && live.log.is_over()) {
+        if self.live.take().is_some_and(|live| live.may_need_title && live.over.get()) {
             self.runner.write_title(SessionHandle::new(Arc::clone(&self.sessions), self.name.clone()));
         }
         self.note_change();
@@ -371,6 +371,7 @@ impl Actor {
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
         let contents = self.services.store.contents_of_session(record.key).await?;
         self.services.store.delete_session(record.key).await?;
+        self.services.logs.remove(&self.name);
         let Services { tools, store, .. } = &*self.services;
         tools.jobs.end_of_chat(&self.name.workspace, &self.name.session);
         kept_contents::remove_unused(&tools.files, &**store, &self.name.workspace, contents).await;

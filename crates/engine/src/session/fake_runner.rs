@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    chat_surface::ChatSurface,
     live_run::{EndedRun, LiveRun},
     log_end::{LogEnd, append_without_run},
     registry::SessionHandle,
@@ -98,7 +99,14 @@ impl FakeRunner {
         (Arc::new(Self { services, calls, counts }), reported)
     }
 
-    fn begin(&self, record: RunRecord, mut writer: LogWriter, may_need_title: bool) -> (LiveRun, FakeRun) {
+    fn begin(
+        &self,
+        record: RunRecord,
+        mut writer: LogWriter,
+        began: Seq,
+        may_need_title: bool,
+    ) -> (LiveRun, FakeRun) {
+        let over = writer.run_over();
         let cancel = self.services.tasks.runs.child_token();
         let (answers, unread) = mpsc::channel(ANSWERS);
         let (orders, mut received) = mpsc::unbounded_channel();
@@ -131,7 +139,21 @@ impl FakeRunner {
         });
         let fake = FakeRun { record: record.clone(), cancel: cancel.clone(), orders };
         let rules = Arc::new(SessionRules::empty(&self.services.tools.rules));
-        (LiveRun { record, log, cancel, answers, agents, rules, may_need_title, task }, fake)
+        let surface = ChatSurface::of(&self.services);
+        let live = LiveRun {
+            record,
+            log,
+            began,
+            over,
+            surface,
+            cancel,
+            answers,
+            agents,
+            rules,
+            may_need_title,
+            task,
+        };
+        (live, fake)
     }
 
     fn report(&self, call: Call) {
@@ -143,12 +165,14 @@ impl FakeRunner {
 impl Runner for FakeRunner {
     async fn start(&self, _: &SessionName, new: NewRun) -> Result<StartedRun, EngineError> {
         let NewRun { end, mut events, answers, options, .. } = new;
+        let log = end.open(&self.services);
+        let began = log.last();
         let record = RunRecord {
             id: self.services.ids.run(),
             message: self.services.ids.message(),
             answers,
             status: RunStatus::Running,
-            first_seq: end.high_water + events.len() as Seq + 1,
+            first_seq: log.last() + events.len() as Seq + 1,
             last_resume: 0,
             options,
         };
@@ -156,10 +180,9 @@ impl Runner for FakeRunner {
         let (answers, options) = (record.answers.clone(), Box::new(record.options.clone()));
         events.push(SessionEvent::RunStarted { run, answers, message: message.clone(), options });
         events.push(SessionEvent::FrameOpened { message, metadata: Box::default(), parent: None });
-        let log = end.open(&self.services);
         let mut writer = LogWriter::new(log, Arc::clone(&self.services.tasks.flusher));
         writer.append(events, Vec::new()).await?;
-        let (live, fake) = self.begin(record, writer, end.is_young);
+        let (live, fake) = self.begin(record, writer, began, end.is_young);
         self.report(Call::Started(fake));
         let viewer = live.watch();
         Ok(StartedRun { live, viewer })
@@ -178,10 +201,11 @@ impl Runner for FakeRunner {
         }
         events.push(SessionEvent::RunResumed { run: run.id.clone(), message: run.message.clone() });
         let log = LogEnd::from(record).open(&self.services);
+        let began = log.last();
         let mut writer = LogWriter::new(log, Arc::clone(&self.services.tasks.flusher));
         let last_resume = writer.append(events, Vec::new()).await?;
         let run = RunRecord { last_resume, status: RunStatus::Running, ..run };
-        let (live, fake) = self.begin(run, writer, false);
+        let (live, fake) = self.begin(run, writer, began, false);
         self.report(Call::Resumed(fake, how));
         let viewer = live.watch_continuation();
         Ok(Some(StartedRun { live, viewer }))

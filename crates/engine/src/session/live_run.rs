@@ -10,9 +10,12 @@ use store::RunRecord;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{rules::SessionRules, viewer::Viewer};
+use super::{chat_surface::ChatSurface, rules::SessionRules, viewer::Viewer};
 use crate::{
-    log::{session_log::SessionLog, writer::LogWriter},
+    log::{
+        session_log::SessionLog,
+        writer::{LogWriter, RunOver},
+    },
     mailbox::{
         answer::{AnswerReceiver, AnswerSender},
         directory::AgentDirectory,
@@ -22,6 +25,11 @@ use crate::{
 pub(crate) struct LiveRun {
     pub(crate) record: RunRecord,
     pub(crate) log: Arc<SessionLog>,
+    /// The event after which it was started or resumed.
+    pub(crate) began: Seq,
+    /// Whether its pause or its end is stored.
+    pub(crate) over: RunOver,
+    pub(crate) surface: ChatSurface,
     pub(crate) cancel: CancellationToken,
     /// Answers for the main agent.
     pub(crate) answers: AnswerSender,
@@ -56,7 +64,9 @@ impl LiveRun {
 
     fn viewer(&self, view: View, first: Seq) -> Viewer {
         let reading = Reading { view, last_resume: self.record.last_resume, edge: self.log.last() };
-        Viewer::new(Arc::clone(&self.log), first.saturating_sub(1), self.record.message.clone(), reading)
+        let (log, message) = (Arc::clone(&self.log), self.record.message.clone());
+        Viewer::new(log, self.surface, first.saturating_sub(1), message, reading)
+            .of_run(self.began)
             .lane(self.record.options.sub_agent_stream)
     }
 

@@ -5,19 +5,15 @@ use std::sync::Arc;
 use protocol::{Rule, Seq, SessionEvent, UiMessage};
 use store::{PrefaceRecord, SessionRecord, SessionTarget};
 
-use crate::{
-    EngineError,
-    log::{session_log::SessionLog, writer::LogWriter},
-    services::Services,
-    session_name::SessionName,
-};
+use crate::{EngineError, log::session_log::SessionLog, services::Services, session_name::SessionName};
 
 /// A session with at most so many messages may be without a title because its first answers failed.
 const YOUNG: u64 = 4;
 
 pub(crate) struct LogEnd {
-    pub(crate) target: SessionTarget,
-    pub(crate) high_water: Seq,
+    name: SessionName,
+    target: SessionTarget,
+    high_water: Seq,
     pub(crate) preface: Option<PrefaceRecord>,
     /// The model that the session uses unless a request names another.
     pub(crate) chat_model: Option<ChatModel>,
@@ -37,6 +33,7 @@ impl LogEnd {
     /// The log of a session that is not stored yet.
     pub(super) fn of_new(session: &SessionName) -> Self {
         Self {
+            name: session.clone(),
             target: SessionTarget::New { workspace: session.workspace.clone(), id: session.session.clone() },
             high_water: 0,
             preface: None,
@@ -46,14 +43,12 @@ impl LogEnd {
         }
     }
 
+    /// The log of the session, which others may have opened before.
     pub(crate) fn open(&self, services: &Services) -> Arc<SessionLog> {
-        SessionLog::new(
-            Arc::clone(&services.store),
-            Arc::clone(&services.clock),
-            services.settings.profile,
-            self.target.clone(),
-            self.high_water,
-        )
+        services.logs.get_or_open(&self.name, || {
+            let (store, clock) = (Arc::clone(&services.store), Arc::clone(&services.clock));
+            SessionLog::new(store, clock, self.target.clone(), self.high_water)
+        })
     }
 }
 
@@ -61,6 +56,7 @@ impl From<&SessionRecord> for LogEnd {
     fn from(record: &SessionRecord) -> Self {
         let model = |id| ChatModel { id, source: record.chat_model_source.clone() };
         Self {
+            name: SessionName::new(record.workspace.clone(), record.id.clone()),
             target: SessionTarget::Known(record.key),
             high_water: record.high_water,
             preface: record.preface.clone(),
@@ -81,8 +77,6 @@ pub(crate) async fn append_without_run(
     record: &SessionRecord,
     events: Vec<SessionEvent>,
     messages: Vec<UiMessage>,
-) -> Result<(), EngineError> {
-    let log = LogEnd::from(record).open(services);
-    LogWriter::new(log, Arc::clone(&services.tasks.flusher)).append(events, messages).await?;
-    Ok(())
+) -> Result<Seq, EngineError> {
+    Ok(LogEnd::from(record).open(services).append_without_run(events, messages).await?)
 }

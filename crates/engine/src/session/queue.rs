@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use protocol::{MessageId, QueueExit, SessionEvent, planted::Unread};
+use protocol::{MessageId, QueueExit, Seq, SessionEvent, planted::Unread};
 use store::{QueuedMessage, SessionRecord};
 use tokio::sync::oneshot;
 
@@ -193,11 +193,12 @@ impl Actor {
     }
 
     pub(super) async fn leave_queue(&self, ids: Vec<MessageId>, why: QueueExit) -> Result<(), EngineError> {
-        self.append(ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why }).collect()).await
+        let left = ids.into_iter().map(|queued| SessionEvent::QueueLeft { queued, why });
+        self.append(left.collect()).await.map(drop)
     }
 
     /// Appends events that concern the session itself, with or without an active run.
-    pub(super) async fn append(&self, events: Vec<SessionEvent>) -> Result<(), EngineError> {
+    pub(super) async fn append(&self, events: Vec<SessionEvent>) -> Result<Seq, EngineError> {
         if let Some(live) = &self.live {
             return Ok(live.log.append_session_events(events).await?);
         }

@@ -19,7 +19,7 @@ use super::{
     runner::{Ending, FailedStart, Resume},
     submit::Placed,
 };
-use crate::{EngineError, services::Services};
+use crate::{EngineError, log::session_log::Visible, services::Services};
 
 /// How long a run is active alone before the next one is resumed.
 const ALONE: Duration = Duration::from_secs(5);
@@ -82,12 +82,12 @@ impl Actor {
     /// Drops the crash count of the resumed run once it has ended, paused or been active long enough.
     fn watch_over(&self, key: SessionKey, unit: MessageId, alone: Option<OwnedSemaphorePermit>) {
         let Some(live) = &self.live else { return };
-        let mut visible = live.log.watch();
+        let (mut visible, began) = (live.log.watch(), live.began);
         let (store, ending) = (self.services.store.clone(), self.services.tasks.shutdown.clone());
         self.services.tasks.tracker.spawn(async move {
             // An error means that the log is gone, and the run with it.
-            let over =
-                async { visible.wait_for(|visible| visible.closed).await.map(drop).unwrap_or_default() };
+            let is_over = |visible: &Visible| visible.broken || visible.run_over > began;
+            let over = async { visible.wait_for(is_over).await.map(drop).unwrap_or_default() };
             tokio::pin!(over);
             let is_over = tokio::select! {
                 () = ending.cancelled() => return,

@@ -110,9 +110,11 @@ impl EventSink for IdleSession<'_> {
         // Read again each time: an append moves the end of the log.
         let record = self.services.store.session(&self.name.workspace, &self.name.session).await?;
         let record = record.ok_or(StoreError::Conflict)?;
-        append_without_run(self.services, &record, events, Vec::new()).await.map_err(|error| match error {
-            EngineError::Store(error) => error,
-            error => StoreError::Unavailable(Box::new(error)),
+        append_without_run(self.services, &record, events, Vec::new()).await.map(drop).map_err(|error| {
+            match error {
+                EngineError::Store(error) => error,
+                error => StoreError::Unavailable(Box::new(error)),
+            }
         })
     }
 }

@@ -289,7 +289,7 @@ impl SubAgentView {
     }
 
     fn chunk(&self, out: &mut Vec<u8>, seq: Seq, call: &ToolCallId, event: &SessionEvent) {
-        let Some(chunk) = chunk_of(event).filter(|chunk| chunk.is_in(self.profile)) else { return };
+        let Some(chunk) = chunk_of(event).filter(|_| self.profile.shows(event)) else { return };
         let message = event.message();
         let data = json!({ "toolCallId": call, "messageId": message, "seq": seq, "chunk": chunk });
         transient(out, "sub-agent-chunk", data);

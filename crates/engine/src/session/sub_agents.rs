@@ -25,7 +25,9 @@ impl Actor {
         }
         let reading =
             Reading { view: View::WholeMessage, last_resume: frame.last_resume, edge: live.log.last() };
-        let viewer = Viewer::new(Arc::clone(&live.log), frame.first_seq - 1, frame.message.clone(), reading)
+        let (log, message) = (Arc::clone(&live.log), frame.message.clone());
+        let viewer = Viewer::new(log, live.surface, frame.first_seq - 1, message, reading)
+            .of_run(live.began)
             .lane(live.record.options.sub_agent_stream);
         let known = after.filter(|after| (frame.first_seq..=live.log.last()).contains(after));
         Ok(Some(match known {

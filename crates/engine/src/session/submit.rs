@@ -11,6 +11,7 @@ use store::{LastRun, MessageRecord, RunRecord, RunStatus, SessionRecord};
 
 use super::{
     actor::Actor,
+    chat_surface::ChatSurface,
     live_run::LiveRun,
     log_end::LogEnd,
     request::{SendKind, SendRequest, Submit},
@@ -232,14 +233,19 @@ impl Actor {
     /// A reader of a run that is not in memory.
     pub(super) fn archived(&self, record: &SessionRecord, run: &RunRecord, view: View) -> Viewer {
         let log = LogEnd::from(record).open(&self.services);
-        log.close();
-        let reading = Reading { view, last_resume: run.last_resume, edge: record.high_water };
+        let reading = Reading { view, last_resume: run.last_resume, edge: log.last() };
         let first = match view {
             View::WholeMessage => run.first_seq,
             View::Continuation => run.last_resume,
         };
-        let viewer = Viewer::new(log, first.saturating_sub(1), run.message.clone(), reading)
-            .lane(run.options.sub_agent_stream);
+        let viewer = Viewer::new(
+            log,
+            ChatSurface::of(&self.services),
+            first.saturating_sub(1),
+            run.message.clone(),
+            reading,
+        )
+        .lane(run.options.sub_agent_stream);
         match view {
             View::WholeMessage => viewer,
             View::Continuation => viewer.beginning(run.first_seq),

@@ -12,19 +12,25 @@ use protocol::{
 use store::StoreError;
 use tokio::sync::watch;
 
-use super::sub_agent_view::SubAgentView;
+use super::{
+    chat_surface::{ChatSurface, Found},
+    sub_agent_view::SubAgentView,
+};
 use crate::{
     EngineError,
     log::{
         merge::merged,
-        session_log::{BATCH_BYTES, Found, SessionLog, Visible},
+        session_log::{BATCH_BYTES, SessionLog, Visible},
     },
 };
 
 pub struct Viewer {
     log: Arc<SessionLog>,
+    surface: ChatSurface,
     visible: watch::Receiver<Visible>,
     cursor: Seq,
+    /// The event after which the run was started or resumed; `None` if it is not in memory.
+    run_began: Option<Seq>,
     message: MessageId,
     reading: Reading,
     ended: bool,
@@ -55,13 +61,21 @@ pub enum ViewError {
 }
 
 impl Viewer {
-    /// Reads the events of `message` after `cursor`.
-    pub(crate) fn new(log: Arc<SessionLog>, cursor: Seq, message: MessageId, reading: Reading) -> Self {
+    /// Reads the events of `message` after `cursor`, of a run that is not in memory.
+    pub(crate) fn new(
+        log: Arc<SessionLog>,
+        surface: ChatSurface,
+        cursor: Seq,
+        message: MessageId,
+        reading: Reading,
+    ) -> Self {
         let visible = log.watch();
         Self {
             log,
+            surface,
             visible,
             cursor,
+            run_began: None,
             message,
             reading,
             ended: false,
@@ -69,6 +83,12 @@ impl Viewer {
             below: None,
             catching_up: None,
         }
+    }
+
+    /// The run is in memory; its events come after this one.
+    pub(crate) fn of_run(mut self, began: Seq) -> Self {
+        self.run_began = Some(began);
+        self
     }
 
     /// How the client wants to see sub-agents at work.
@@ -79,7 +99,7 @@ impl Viewer {
 
     /// The message began before the cursor, and there are sub-agents.
     pub(crate) fn beginning(mut self, first: Seq) -> Self {
-        let below = SubAgentView::new(self.message.clone(), self.lane, self.log.profile());
+        let below = SubAgentView::new(self.message.clone(), self.lane, self.surface.profile);
         self.catching_up = Some(Box::new(CatchingUp { at: first.saturating_sub(1), below }));
         self
     }
@@ -122,7 +142,7 @@ impl Viewer {
         }
         let found = match &self.below {
             Some(below) if !below.is_empty() => Found::Others,
-            _ => self.log.find(self.cursor, visible.seq, &self.message, &self.reading),
+            _ => self.surface.find(&self.log, self.cursor, visible.seq, &self.message, &self.reading),
         };
         let found = match found {
             Found::Others => match self.log.entries(self.cursor, visible.seq) {
@@ -143,7 +163,7 @@ impl Viewer {
 
     /// Waits for more events, or until held output is due.
     async fn wait(&mut self, visible: Visible) -> Result<Vec<u8>, ViewError> {
-        if visible.closed {
+        if visible.broken || self.run_began.is_none_or(|began| visible.run_over > began) {
             return Err(ViewError::BrokenOff);
         }
         match self.below.as_ref().and_then(|below| below.deadline()) {
@@ -186,7 +206,7 @@ impl Viewer {
         for entry in merged(entries) {
             let Some(message) = entry.event.message() else { continue };
             if *message != self.message {
-                let (lane, profile) = (self.lane, self.log.profile());
+                let (lane, profile) = (self.lane, self.surface.profile);
                 let below = self
                     .below
                     .get_or_insert_with(|| Box::new(SubAgentView::new(self.message.clone(), lane, profile)));
@@ -198,7 +218,7 @@ impl Viewer {
             }
             let special = self.below.as_mut().filter(|below| !below.is_empty());
             if !special.is_some_and(|below| below.own(&mut bytes, entry.seq, &entry.event)) {
-                self.log.write(&mut bytes, entry.seq, &entry.event);
+                self.surface.write(&mut bytes, entry.seq, &entry.event);
             }
             if ends_stream(&entry.event) {
                 cursor = entry.seq;

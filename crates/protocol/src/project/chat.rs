@@ -8,7 +8,7 @@ use crate::{
     event::{DataPart, FinishReason, FrameEnd, SegmentKind, Seq, SessionEvent, ToolOutcome},
     id::ToolCallId,
     provider::{ProviderMetadata, Source},
-    wire::chat::{Chunk, DataChunk, DataKind, Facts},
+    wire::chat::{Chunk, DataChunk, DataKind, Facts, Profile},
 };
 
 /// The chunk that the chat stream shows for an event, if any.
@@ -151,6 +151,13 @@ fn output_chunk<'a>(call: &'a ToolCallId, output: &'a Value, preliminary: bool) 
 fn data_chunk(part: DataPart<'_>) -> Chunk<'_> {
     let DataPart { name, id, data, transient } = part;
     Chunk::Data(DataChunk { kind: DataKind(text(name)), id: id.map(text), data, transient })
+}
+
+impl Profile {
+    /// Whether clients of these releases know the chunk of this event.
+    pub fn shows(self, event: &SessionEvent) -> bool {
+        self == Self::V7 || !matches!(event, SessionEvent::ApprovalAnswered { .. })
+    }
 }
 
 /// Which part of a message a reader receives.

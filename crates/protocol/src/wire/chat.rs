@@ -173,10 +173,6 @@ pub enum Profile {
 }
 
 impl Chunk<'_> {
-    pub fn is_in(&self, profile: Profile) -> bool {
-        profile == Profile::V7 || !matches!(self, Self::ToolApprovalResponse { .. })
-    }
-
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Data(DataChunk { transient: true, .. }))
     }

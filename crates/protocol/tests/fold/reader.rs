@@ -33,7 +33,7 @@ pub fn replay(log: &[LogEntry], profile: Profile) -> Vec<Chunk<'_>> {
     let edge = log.first().map_or(0, |entry| entry.seq);
     let reading = Reading { view: View::WholeMessage, last_resume: last_resume(log), edge };
     let told = log.iter().filter(|entry| reading.tells(entry.seq, &entry.event));
-    told.filter_map(|entry| chunk_of(&entry.event)).filter(|chunk| chunk.is_in(profile)).collect()
+    told.filter(|entry| profile.shows(&entry.event)).filter_map(|entry| chunk_of(&entry.event)).collect()
 }
 
 /// One request of a client that stays with the conversation: what it recorded itself before, and what it is told.
@@ -92,7 +92,7 @@ fn told<'a>(log: &'a [LogEntry], from: usize, reading: &Reading, profile: Profil
     let mut chunks = Vec::new();
     for (place, entry) in log.iter().enumerate().skip(from) {
         if reading.tells(entry.seq, &entry.event) {
-            chunks.extend(chunk_of(&entry.event).filter(|chunk| chunk.is_in(profile)));
+            chunks.extend(chunk_of(&entry.event).filter(|_| profile.shows(&entry.event)));
             if ends_stream(&entry.event) {
                 return Told { chunks, start: from, end: place + 1 };
             }
