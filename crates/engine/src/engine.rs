@@ -5,6 +5,7 @@ mod approvals;
 mod artifacts;
 mod compact;
 mod definitions;
+mod events;
 mod jobs;
 mod listed_tools;
 mod rules;
@@ -37,6 +38,7 @@ use tokio::sync::oneshot;
 pub use access::{Credential, OpenStream, Principal, sign_in_info, token_info};
 pub use compact::CompactOutcome;
 pub use definitions::{AgentChange, Defined};
+pub use events::Follow;
 pub use rules::AddedRule;
 pub use usage::{UsageRequest, report as report_usage};
 
@@ -51,6 +53,7 @@ use crate::{
     services::{Agents, Caches, Services, Tasks, ToolAccess, rule_book::RuleBook},
     session::{
         actor::{Command, Stopped},
+        change::SessionChange,
         following::Following,
         registry::{SessionLoad, SessionRegistry},
         request::SendRequest,
@@ -276,7 +279,10 @@ impl Engine {
         Ok(HistoryPage { messages: self.show(record.key, branch).await?, next_before })
     }
 
-    async fn visible_leaf(&self, record: &SessionRecord) -> Result<Option<MessageRef>, EngineError> {
+    pub(super) async fn visible_leaf(
+        &self,
+        record: &SessionRecord,
+    ) -> Result<Option<MessageRef>, EngineError> {
         if let Some(LastRun { message: id, status: RunStatus::Running }) = &record.last_run
             && let Some(run) = self.services.store.run_of_message(record.key, id).await?
         {
@@ -322,15 +328,20 @@ impl Engine {
         let given = title.map(|title| session_title::validate(&title)).transpose();
         let title =
             given.map_err(|wrong| EngineError::InvalidMessage(format!("The title {wrong}.")))?.flatten();
-        let record = self.record(workspace, session).await?;
-        self.services.store.rename_session(record.key, title).await?;
-        self.services.note_change(workspace, session);
+        let change = SessionChange::Rename(title);
+        self.command(workspace.clone(), session.clone(), |reply| Command::Change { change, reply }).await?;
         self.session(workspace, session).await
     }
 
     /// Stops the session's run and deletes everything of the session.
-    pub async fn delete(&self, workspace: WorkspaceId, session: SessionId) -> Result<(), EngineError> {
-        self.command(workspace, session, |reply| Command::Delete { reply }).await
+    /// The connections that follow it are told.
+    pub async fn delete(
+        &self,
+        workspace: WorkspaceId,
+        session: SessionId,
+        followers: Vec<String>,
+    ) -> Result<(), EngineError> {
+        self.command(workspace, session, |reply| Command::Delete { followers, reply }).await
     }
 
     /// What the model calls of the workspace used and cost.

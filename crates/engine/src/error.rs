@@ -52,6 +52,11 @@ pub enum EngineError {
     ArtifactNotFound,
     #[error("There is no such agent in this workspace.")]
     AgentNotFound,
+    /// A main agent that was chosen for a session and does not exist.
+    #[error("Invalid agent ID: {}", .0.chars().take(128).collect::<String>())]
+    UnknownAgent(String),
+    #[error("This session is at work. Abort what it is doing, then switch the agent.")]
+    AgentBusy,
     #[error("{}", wrong(.0))]
     InvalidAgent(Vec<FieldProblem>),
     #[error(
@@ -129,7 +134,8 @@ impl EngineError {
             Self::ApprovalSettled => ErrorCode::ApprovalSettled,
             Self::ApprovalAltered => ErrorCode::ApprovalAltered,
             Self::ArtifactNotFound => ErrorCode::ArtifactNotFound,
-            Self::AgentNotFound => ErrorCode::AgentNotFound,
+            Self::AgentNotFound | Self::UnknownAgent(_) => ErrorCode::AgentNotFound,
+            Self::AgentBusy => ErrorCode::AgentBusy,
             Self::InvalidAgent(_) => ErrorCode::InvalidAgent,
             Self::AgentChanged(_) => ErrorCode::AgentChanged,
             Self::AgentReadOnly(_) => ErrorCode::AgentReadOnly,

@@ -26,8 +26,9 @@ mod system;
 mod token_estimate;
 pub mod transcript;
 
+pub use agents::DEFAULT_AGENT;
 pub use engine::{
-    AddedRule, AgentChange, CompactOutcome, Credential, Defined, Engine, EngineLoad, EngineParts,
+    AddedRule, AgentChange, CompactOutcome, Credential, Defined, Engine, EngineLoad, EngineParts, Follow,
     HistoryPage, OpenStream, Principal, UsageRequest, report_usage, sign_in_info, token_info,
 };
 pub use error::EngineError;
@@ -40,9 +41,13 @@ pub use mailbox::answer::Decision;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
 pub use session::{
     actor::Stopped,
+    events_reader::EventsReader,
+    follow::FollowFrom,
     following::Following,
+    main_agent::AgentSwitch,
     registry::SessionLoad,
     request::{ApprovalPayload, ClientOutput, ReturnedAnswer, SendKind, SendRequest, Submit},
+    rollback::RollbackFiles,
     viewer::{ViewError, Viewer},
 };
 pub use settings::{ApprovalSettings, ContextSettings, EngineSettings, SubAgentLimits};

@@ -16,7 +16,9 @@ use self::rule_book::RuleBook;
 use crate::{
     EngineError,
     admission::AdmissionLimiter,
-    agents::{AgentDefinition, AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
+    agents::{
+        AgentDefinition, AgentRegistry, NoAgent, template_threads::TemplateThreads, tool_set::ToolSets,
+    },
     context::{cache::Histories, texts::SharedTexts},
     files::workspaces::Workspaces,
     jobs::Jobs,
@@ -61,7 +63,10 @@ impl Agents {
         options: &RunOptions,
     ) -> Result<Arc<AgentDefinition>, EngineError> {
         let agent = self.registry.main(workspace, options.agent_id.as_deref());
-        let agent = agent.map_err(|error| EngineError::InvalidMessage(error.to_string()))?;
+        let agent = agent.map_err(|error| match error {
+            NoAgent::Unknown { name, .. } => EngineError::UnknownAgent(name),
+            error => EngineError::InvalidMessage(error.to_string()),
+        })?;
         if agent.fits(options.mode.as_deref(), options.page_id.as_deref()) {
             Ok(agent)
         } else {

@@ -6,18 +6,24 @@
 pub(crate) mod actor;
 mod admit;
 mod answer;
+pub(crate) mod change;
 pub(crate) mod change_rules;
 pub(crate) mod chat_surface;
+mod create;
+pub mod events_reader;
 #[cfg(test)]
 mod fake_runner;
+pub mod follow;
 pub mod following;
 pub(crate) mod live_run;
 pub(crate) mod log_end;
+pub mod main_agent;
 mod queue;
 pub(crate) mod recover;
 pub(crate) mod registry;
 pub mod request;
 pub(crate) mod revert;
+pub(crate) mod rollback;
 pub(crate) mod rules;
 pub(crate) mod runner;
 mod send;

@@ -59,6 +59,12 @@ impl RuleSet {
         set
     }
 
+    /// Returns a set with the same rules in another mode.
+    #[must_use]
+    pub fn in_mode(&self, mode: ApprovalMode) -> Self {
+        Self { mode, ..self.clone() }
+    }
+
     pub fn mode(&self) -> ApprovalMode {
         self.mode
     }

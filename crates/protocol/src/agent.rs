@@ -48,6 +48,15 @@ impl AgentRef {
     }
 }
 
+/// A main agent that a session can be given, as clients see it. Its prompt and its tools stay on the server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MainAgent {
+    pub id: String,
+    pub name: String,
+    pub description: String,
+}
+
 /// The origin of a definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -52,6 +52,8 @@ codes! {
     RuleNotFound = "rule_not_found", 404;
     JobNotFound = "job_not_found", 404;
     JobEnded = "job_ended", 409;
+    /// The session is at work; abort it before its main agent is changed.
+    AgentBusy = "agent_busy", 409;
     MethodNotAllowed = "method_not_allowed", 405;
     /// The body did not arrive in time.
     RequestTimeout = "request_timeout", 408;
@@ -101,6 +103,10 @@ codes! {
     StoreDamaged = "store_damaged", 500;
     /// The model's server refused, failed or went away.
     ModelUnavailable = "model_unavailable", 502;
+    /// The model's server did not answer in time.
+    UpstreamTimeout = "upstream_timeout", 504;
+    /// The model's server is over its rate limit.
+    UpstreamRateLimited = "upstream_rate_limited", 429;
     /// The server is shutting down; send again in a moment.
     ShuttingDown = "shutting_down", 503;
     StoreUnavailable = "store_unavailable", 503;

@@ -5,6 +5,7 @@
 //! viewer receives it; other events are published at once and stored within a tenth of a second.
 
 mod older;
+mod session;
 mod size;
 mod views;
 
@@ -13,7 +14,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::older::Reported;
+pub use self::{
+    older::Reported,
+    session::{Announcement, TitledBy, UnboundReason},
+};
 use crate::{
     artifact::Artifact,
     compaction::Compaction,
@@ -61,6 +65,37 @@ pub enum SessionEvent {
         /// Facts that the model reads before the person's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         facts: Option<Box<TurnFacts>>,
+    },
+    /// A client made the session before its first message.
+    SessionCreated,
+    /// The session was given a title, or its title was taken away.
+    TitleSet {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        by: TitledBy,
+    },
+    /// A person put the session at the top of their list, or took it from there.
+    PinSet {
+        pinned: bool,
+    },
+    /// The active branch ends here now; absent when it is empty.
+    BranchChosen {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        leaf: Option<MessageRef>,
+    },
+    /// The main agent of the following runs.
+    AgentChosen {
+        agent: String,
+        display_name: String,
+        /// The one before.
+        previous: String,
+        /// The client's own name for its request.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<String>,
+    },
+    /// A client at the session is told something. Changes nothing.
+    Announced {
+        announcement: Box<Announcement>,
     },
     /// The part of the system prompt that belongs to the session. Applies to the following runs, until the next one.
     PrefaceWritten {
@@ -153,6 +188,9 @@ pub enum SessionEvent {
         /// `None` when the model's price is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<Cost>,
+        /// How many tokens the model's context window holds, where it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<u64>,
         duration_ms: u64,
         /// The call broke off; the tokens counted until then are paid for all the same.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

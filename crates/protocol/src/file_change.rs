@@ -234,6 +234,9 @@ pub struct RevertRequest {
     /// Only these files, relative to the work directory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
+    /// With a message: also the changes of all later runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub and_later: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -30,15 +30,17 @@ pub mod transcript;
 pub mod usage;
 pub mod wire;
 
-pub use agent::{AgentKind, AgentRef, AgentSource, AgentType, BudgetLimits, ModelChoice, ToolGroup};
+pub use agent::{
+    AgentKind, AgentRef, AgentSource, AgentType, BudgetLimits, MainAgent, ModelChoice, ToolGroup,
+};
 pub use artifact::{Artifact, ArtifactInfo, ArtifactList};
 pub use command::{CommandReport, Job, JobEvent, JobInput, JobList, JobState, OutputFile, TerminalSize};
 pub use compaction::Compaction;
 pub use durability::Durability;
 pub use error_code::ErrorCode;
 pub use event::{
-    DataPart, FinishReason, FrameEnd, FrameParent, LogEntry, QueueExit, ReportNote, RunEnd, SegmentKind, Seq,
-    SessionEvent, ToolOutcome,
+    Announcement, DataPart, FinishReason, FrameEnd, FrameParent, LogEntry, QueueExit, ReportNote, RunEnd,
+    SegmentKind, Seq, SessionEvent, TitledBy, ToolOutcome, UnboundReason,
 };
 pub use facts::TurnFacts;
 pub use file_change::{FileChange, FileDiff, FileState};
@@ -55,7 +57,7 @@ pub use message::{Part, Role, TextState, ToolPart, ToolState, UiMessage};
 pub use planted::{Planted, PlantedMessage, PlantedPart};
 pub use policy::{ApprovalMode, CallPattern, GrantScope, Question, Rule, RuleEffect, RuleLayer, Verdict};
 pub use provider::{ProviderMetadata, Source};
-pub use run::{RunOptions, SubAgentStream, WhenBusy};
+pub use run::{Origin, RunOptions, SubAgentStream, WhenBusy};
 pub use source::{Clock, IdSource, Timestamp};
 pub use tool::{FailureCode, ListedTool, ToolCall, ToolRisk, ToolSpec};
 pub use usage::{Cost, Price, Usage};

@@ -1,4 +1,5 @@
 //! Pure projections of the session log to what clients receive.
 
 pub mod chat;
+pub mod events;
 pub mod nested;

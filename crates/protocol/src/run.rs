@@ -35,6 +35,31 @@ pub struct RunOptions {
     pub sub_agent_stream: Option<SubAgentStream>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when_busy: Option<WhenBusy>,
+    /// The surface that the message came from.
+    #[serde(skip_serializing_if = "Origin::is_chat")]
+    pub origin: Origin,
+    /// The client's own name for its request, sent back with the first events of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// Calls that would be asked about run; sensitive ones are asked about all the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub yolo: bool,
+}
+
+/// A surface that messages and answers come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    #[default]
+    Chat,
+    Events,
+}
+
+impl Origin {
+    pub fn is_chat(&self) -> bool {
+        *self == Self::Chat
+    }
 }
 
 /// How a client receives the output of sub-agents at work.

@@ -3,5 +3,6 @@
 pub mod access;
 pub mod agents;
 pub mod chat;
+pub mod events;
 pub mod rest;
 pub mod usage;

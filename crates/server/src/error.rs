@@ -17,6 +17,8 @@ use protocol::{
     },
 };
 
+use crate::events;
+
 /// A refused or failed request: the code decides the status, the message is what a person reads.
 #[derive(Clone, Debug)]
 pub(crate) struct ApiError {
@@ -33,6 +35,14 @@ impl ApiError {
 
     pub(crate) fn with_problems(self, problems: Vec<FieldProblem>) -> Self {
         Self { problems, ..self }
+    }
+
+    pub(crate) fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -98,6 +108,7 @@ pub(crate) async fn finish_api_response(request: Request, next: Next) -> Respons
     let path = request.uri().path();
     let is_chat = path == "/api/chat" || path.starts_with("/api/chat/");
     let plain = is_chat && !accepts_problem(request.headers());
+    let is_events = events::is_events_path(path);
     let is_api = path == "/api" || path.starts_with("/api/");
     let mut response = next.run(request).await;
     if is_api && response.status().is_client_error() && response.extensions().get::<ApiError>().is_none() {
@@ -112,7 +123,10 @@ pub(crate) async fn finish_api_response(request: Request, next: Next) -> Respons
         headers.remove(header::CONTENT_LENGTH);
         *response.body_mut() = Body::from(text);
     }
-    if is_api {
+    if is_events && let Some(error) = response.extensions().get::<ApiError>().cloned() {
+        response = events::rewrite(response, error);
+    }
+    if is_api || is_events {
         set_private(response.headers_mut());
     }
     response

@@ -7,6 +7,7 @@ mod auth;
 mod body;
 mod chat;
 mod error;
+mod events;
 mod file_response;
 mod guard;
 mod limits;
@@ -20,6 +21,7 @@ mod sse;
 mod state;
 mod web_ui;
 
+pub use events::connections::ConnectionLimits;
 pub use limits::{Limits, Resources};
 pub use listen::serve;
 pub use router::router;

@@ -9,7 +9,7 @@ use axum::{
 };
 use protocol::ErrorCode;
 
-use crate::{auth, chat, error, error::ApiError, guard, rest, state::ServerState, web_ui};
+use crate::{auth, chat, error, error::ApiError, events, guard, rest, state::ServerState, web_ui};
 
 pub fn router(state: ServerState) -> Router {
     let api = Router::new()
@@ -62,9 +62,19 @@ pub fn router(state: ServerState) -> Router {
         .route("/api/usage", get(rest::usage::show).fallback(wrong_method))
         .route("/api/models", get(rest::models::list).fallback(wrong_method))
         .route("/api/tools", get(rest::tools::list).fallback(wrong_method))
+        // The events surface; `GET /events` also accepts a ticket.
+        .route("/events/ticket", post(events::ticket::create).fallback(wrong_method))
+        .route("/message", post(events::message::post).fallback(wrong_method))
+        .route("/session/create", post(events::sessions::create).fallback(wrong_method))
+        .route("/session/load", post(events::sessions::load).fallback(wrong_method))
+        .route("/session/list", get(events::sessions::list).fallback(wrong_method))
+        .route("/session/rollback-points", get(events::sessions::rollback_points).fallback(wrong_method))
+        .route("/session/{id}", delete(events::sessions::delete).fallback(wrong_method))
+        .route("/context/compress", post(events::sessions::compress).fallback(wrong_method))
         .layer(from_fn_with_state(state.clone(), auth::require));
     Router::new()
         .merge(api)
+        .route("/events", get(events::connect).fallback(wrong_method))
         .route("/health", get(rest::health::show).fallback(wrong_method))
         .fallback(web_ui::page_or_asset)
         .layer(from_fn_with_state(state.clone(), guard::guard))

@@ -7,15 +7,20 @@ use std::{
 
 use engine::Engine;
 
-use crate::limits::{Limits, Resources};
+use crate::{
+    events::connections::{ConnectionLimits, Connections},
+    limits::{Limits, Resources},
+};
 
 #[derive(Clone)]
 pub struct ServerState {
     pub(crate) engine: Engine,
     pub(crate) settings: Arc<ServerSettings>,
     pub(crate) resources: Resources,
-    /// The number of open streams.
+    /// The number of open chat streams.
     pub(crate) open_streams: Arc<AtomicUsize>,
+    /// The open event connections.
+    pub(crate) connections: Arc<Connections>,
 }
 
 #[derive(Clone, Debug)]
@@ -29,6 +34,9 @@ pub struct ServerSettings {
     /// After this long without an event a stream sends a comment, so that proxies keep it open.
     pub heartbeat: Duration,
     pub limits: Limits,
+    pub event_connections: ConnectionLimits,
+    /// Whether clients of the events surface may have calls run unasked (`yoloMode`).
+    pub allow_yolo: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +56,8 @@ impl Default for ServerSettings {
             max_body_bytes: 32 << 20,
             heartbeat: Duration::from_secs(12),
             limits: Limits::default(),
+            event_connections: ConnectionLimits::default(),
+            allow_yolo: true,
         }
     }
 }
@@ -55,7 +65,8 @@ impl Default for ServerSettings {
 impl ServerState {
     pub fn new(engine: Engine, settings: ServerSettings) -> Self {
         let resources = Resources::new(settings.limits.clone());
-        Self { engine, settings: Arc::new(settings), resources, open_streams: Arc::default() }
+        let connections = Connections::new(settings.event_connections.clone());
+        Self { engine, settings: Arc::new(settings), resources, open_streams: Arc::default(), connections }
     }
 
     /// Returns the limits and counters that [`crate::serve`] needs.

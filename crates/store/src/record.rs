@@ -37,6 +37,8 @@ pub struct SessionRecord {
     pub chat_model_source: Option<String>,
     /// The rules of the session itself: what a person allowed for the rest of it, and the rules they wrote for it.
     pub rules: Vec<Rule>,
+    /// The main agent that it was given.
+    pub agent: Option<String>,
 }
 
 /// The newest run of a session.

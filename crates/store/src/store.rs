@@ -7,7 +7,7 @@ use std::{fs::File, sync::Arc};
 
 use async_trait::async_trait;
 use protocol::{
-    AgentId, ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, RuleId, Seq, SessionId, Timestamp,
+    AgentId, ApprovalId, ArtifactId, ArtifactInfo, MessageId, MessageRef, RuleId, Seq, SessionId,
     WorkspaceId, event::LogEntry, interaction::Interaction,
 };
 
@@ -113,20 +113,8 @@ pub trait Sessions {
         limit: u32,
     ) -> Result<SessionPage, StoreError>;
 
-    /// Sets or removes the title, on behalf of a person.
-    async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError>;
-
-    /// Sets a title that a model wrote; returns whether it was set. With `only_untitled` a title that a person or a model
-    /// wrote before is kept.
-    async fn title_session(
-        &self,
-        key: SessionKey,
-        title: String,
-        only_untitled: bool,
-    ) -> Result<bool, StoreError>;
-
-    /// Makes the newest leaf at or below this message the end of the active branch; returns that leaf.
-    async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError>;
+    /// Returns the newest leaf at or below this message. A conflict when there is no such message.
+    async fn newest_leaf(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError>;
 
     /// Deletes a session with everything that belongs to it.
     async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError>;
@@ -135,8 +123,15 @@ pub trait Sessions {
 /// How a person finds sessions again: pins, search, unanswered questions, branches.
 #[async_trait]
 pub trait SessionIndex {
-    /// Pins a session at this time, or unpins it.
-    async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError>;
+    /// Lists sessions of a workspace, newest first, leaving out the first `skip`.
+    async fn sessions_from(
+        &self,
+        workspace: &WorkspaceId,
+        skip: u64,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError>;
+
+    async fn session_count(&self, workspace: &WorkspaceId) -> Result<u64, StoreError>;
 
     /// Returns which of these sessions are pinned.
     async fn pinned(&self, keys: &[SessionKey]) -> Result<Vec<SessionKey>, StoreError>;
@@ -207,6 +202,9 @@ pub trait Runs {
         key: SessionKey,
         user: &MessageRef,
     ) -> Result<Option<RunRecord>, StoreError>;
+
+    /// Finds the newest run that began with or before this event.
+    async fn run_at(&self, key: SessionKey, seq: Seq) -> Result<Option<RunRecord>, StoreError>;
 
     /// Lists the active runs. At the start these are the runs that the last process left, which recovery resumes.
     async fn active_runs(&self) -> Result<Vec<ActiveRun>, StoreError>;

@@ -1,5 +1,4 @@
-//! How a person finds sessions again: search, pins, and where a session branches. Only reads, except for pins, which are
-//! not events of the session.
+//! How a person finds sessions again: search, pins, and where a session branches.
 
 use protocol::{
     SessionId, WorkspaceId,
@@ -8,7 +7,10 @@ use protocol::{
 use store::SessionRecord;
 
 use super::info;
-use crate::{Engine, EngineError};
+use crate::{
+    Engine, EngineError,
+    session::{actor::Command, change::SessionChange},
+};
 
 impl Engine {
     pub async fn search(
@@ -33,11 +35,9 @@ impl Engine {
         session: &SessionId,
         pinned: bool,
     ) -> Result<(), EngineError> {
-        let record = self.record(workspace, session).await?;
-        let at = pinned.then(|| self.services.clock.now());
-        self.services.store.pin_session(record.key, at).await?;
-        self.services.note_change(workspace, session);
-        Ok(())
+        let change = SessionChange::Pin(pinned);
+        let command = |reply| Command::Change { change, reply };
+        self.command(workspace.clone(), session.clone(), command).await.map(drop)
     }
 
     /// Where the active branch has others beside it.

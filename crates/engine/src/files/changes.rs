@@ -4,7 +4,7 @@
 //! For every file there is a stack of the changes that are not reverted, oldest first. A change set of a tool adds to it;
 //! a revert removes its newest changes. The stack of a file that was reverted completely is empty.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use protocol::{
     FileState, MessageId, Timestamp,
@@ -21,6 +21,8 @@ pub(crate) enum Scope<'a> {
     Chat,
     /// The run with this message.
     Run(&'a MessageId),
+    /// The run with this message and all later ones.
+    Since(&'a MessageId),
 }
 
 /// The changes of a chat that are not reverted.
@@ -130,29 +132,33 @@ impl Changes {
     pub(crate) fn oldest_run(&self, scope: Scope<'_>) -> Option<&MessageId> {
         match scope {
             Scope::Chat => self.runs.first().map(|run| &run.root),
-            Scope::Run(root) => self.runs.iter().map(|run| &run.root).find(|known| *known == root),
+            Scope::Run(root) | Scope::Since(root) => {
+                self.runs.iter().map(|run| &run.root).find(|known| *known == root)
+            }
         }
     }
 
     /// What became of every file in this scope, sorted by path. Files that are as they were before are left out.
     pub(crate) fn net(&self, scope: Scope<'_>) -> Vec<NetChange> {
-        let run = match scope {
-            Scope::Chat => None,
-            Scope::Run(root) => match self.index_of(root) {
-                Some(run) => Some(run),
-                None => return Vec::new(),
-            },
-        };
-        let net = self.files.iter().filter_map(|(path, file)| file.net(path, run));
+        let Some(runs) = self.range(scope) else { return Vec::new() };
+        let net = self.files.iter().filter_map(|(path, file)| file.net(path, &runs));
         net.filter(|net| net.before != net.after).collect()
+    }
+
+    /// The runs of a scope; `None` if it has no changes.
+    fn range(&self, scope: Scope<'_>) -> Option<Range<usize>> {
+        let all = 0..self.runs.len();
+        match scope {
+            Scope::Chat => Some(all),
+            Scope::Run(root) => self.index_of(root).map(|run| run..run + 1),
+            Scope::Since(root) => self.index_of(root).map(|run| run..all.end),
+        }
     }
 
     /// Whether the chat, or the run, ever changed this file.
     pub(crate) fn touched(&self, scope: Scope<'_>, path: &str) -> bool {
-        self.files.get(path).is_some_and(|file| match scope {
-            Scope::Chat => !file.runs.is_empty(),
-            Scope::Run(root) => self.index_of(root).is_some_and(|run| file.runs.contains(&run)),
-        })
+        let runs = self.range(scope).unwrap_or_default();
+        self.files.get(path).is_some_and(|file| file.runs.iter().any(|run| runs.contains(run)))
     }
 
     /// Every file that the chat, or the run, ever changed.
@@ -183,20 +189,14 @@ impl FileChanges {
         depth.is_some()
     }
 
-    /// What became of the file over these changes: all, or those of one run. `None` if there are none.
-    fn net(&self, path: &str, run: Option<usize>) -> Option<NetChange> {
-        let first = match run {
-            None => 0,
-            Some(run) => self.live.iter().position(|change| change.run == run)?,
-        };
-        let changes = self.live.get(first..).filter(|changes| !changes.is_empty())?;
-        let last = match run {
-            None => changes.last(),
-            Some(run) => changes.iter().rfind(|change| change.run == run),
-        };
+    /// What became of the file over the changes of these runs. `None` if there are none.
+    fn net(&self, path: &str, runs: &Range<usize>) -> Option<NetChange> {
+        let first = self.live.iter().position(|change| runs.contains(&change.run))?;
+        let changes = self.live.get(first..)?;
+        let last = changes.iter().rfind(|change| runs.contains(&change.run));
         let obstacle = if self.is_unfinished {
             Some(NotRevertible::Unfinished)
-        } else if run.is_some_and(|run| changes.iter().any(|change| change.run != run)) {
+        } else if changes.iter().any(|change| !runs.contains(&change.run)) {
             Some(NotRevertible::LaterRun)
         } else if changes.iter().zip(changes.iter().skip(1)).any(|(one, next)| one.after != next.before) {
             Some(NotRevertible::ChangedBetween)

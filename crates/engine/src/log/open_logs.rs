@@ -9,6 +9,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use protocol::Seq;
 
 use super::session_log::SessionLog;
 use crate::session_name::SessionName;
@@ -46,6 +47,12 @@ impl OpenLogs {
         let log = open();
         logs.by_name.insert(name.clone(), Arc::downgrade(&log));
         log
+    }
+
+    /// The newest event of a session that its readers see, if its log is in memory.
+    pub(crate) fn visible(&self, name: &SessionName) -> Option<Seq> {
+        let log = self.logs.lock().by_name.get(name).and_then(Weak::upgrade)?;
+        Some(log.watch().borrow().seq)
     }
 
     /// Forgets the log of a session that was deleted: a new one of the same name starts its own.

@@ -19,6 +19,8 @@ pub struct Decision {
     pub(crate) input: Option<Value>,
     /// What the person allows from now on.
     pub(crate) grant: Option<GivenGrant>,
+    /// The person wants nothing more of the run.
+    pub(crate) ends_run: bool,
 }
 
 /// Calls that a person allows from now on, and the rule that this becomes.
@@ -31,7 +33,7 @@ pub(crate) struct GivenGrant {
 
 impl Decision {
     pub fn new(approved: bool, reason: Option<String>) -> Self {
-        Self { approved, reason, input: None, grant: None }
+        Self { approved, reason, input: None, grant: None, ends_run: false }
     }
 }
 

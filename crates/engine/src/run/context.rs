@@ -1,6 +1,6 @@
 //! What every step of one agent needs. The main agent and its sub-agents each have their own.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use models::Model;
 use protocol::{RunId, RunOptions, SessionId, WorkspaceId};
@@ -37,6 +37,8 @@ pub(crate) struct RunScope {
     pub(crate) workspace: WorkspaceId,
     pub(crate) chat: SessionId,
     pub(crate) options: RunOptions,
+    /// The person rejected a call and with it the run; it is being cancelled.
+    pub(crate) rejected: Arc<AtomicBool>,
     /// The files that its agents work on, and what they have read and changed.
     pub(crate) files: Arc<RunFiles>,
 }

@@ -13,11 +13,12 @@ use super::{
 };
 use crate::{
     EngineError,
+    mailbox::answer::Decision,
     services::Services,
     session::{
         log_end::append_without_run,
         recover::{crashed_text, note_stage},
-        runner::{Ending, FailedStart},
+        runner::{AnsweredApproval, Ending, FailedStart},
     },
 };
 
@@ -42,6 +43,15 @@ pub(super) async fn end(
             let end = FrameEnd::Finished { reason: FinishReason::Other };
             let why = "the person sent something else instead of answering";
             let restored = restore(&services.store, record.key, run).await?;
+            end_of_run(&*services.ids, restored, run, why, RunEnd::Withdrawn, |frame| frame.close(end))
+                .map_err(corrupt)?
+        }
+        Ending::Rejected(approval) => {
+            let end = FrameEnd::Finished { reason: FinishReason::Other };
+            let why = "the person rejected a call and ended the run";
+            let mut restored = restore(&services.store, record.key, run).await?;
+            let decision = Decision::new(false, None);
+            restored.answer(&AnsweredApproval { approval, decision }).map_err(corrupt)?;
             end_of_run(&*services.ids, restored, run, why, RunEnd::Withdrawn, |frame| frame.close(end))
                 .map_err(corrupt)?
         }

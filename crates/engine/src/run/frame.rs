@@ -30,6 +30,7 @@ pub(crate) struct ModelCall {
     pub(crate) model: String,
     pub(crate) usage: Usage,
     pub(crate) cost: Option<Cost>,
+    pub(crate) window: Option<u64>,
     pub(crate) duration_ms: u64,
     pub(crate) failed: bool,
 }
@@ -161,8 +162,18 @@ impl Frame {
     pub(crate) fn end_model_turn(&mut self, call: ModelCall) -> Result<(), FoldError> {
         self.close_segment()?;
         let message = self.id();
-        let ModelCall { run, agent, model, usage, cost, duration_ms, failed } = call;
-        self.put(SessionEvent::ModelCalled { message, run, agent, model, usage, cost, duration_ms, failed })
+        let ModelCall { run, agent, model, usage, cost, window, duration_ms, failed } = call;
+        self.put(SessionEvent::ModelCalled {
+            message,
+            run,
+            agent,
+            model,
+            usage,
+            cost,
+            window,
+            duration_ms,
+            failed,
+        })
     }
 
     /// Adds facts about the message.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use models::{ChoiceError, Model};
 use protocol::{
-    AgentKind, MessageFacts, Rule, RunOptions, Seq, SessionEvent,
+    AgentKind, ApprovalMode, MessageFacts, Rule, RunOptions, Seq, SessionEvent,
     project::chat::{Reading, View},
 };
 use store::{RecoveryStage, RunRecord, RunStatus, SessionRecord};
@@ -87,7 +87,7 @@ impl Runner for AgentRunner {
         let log = end.open(services);
         let began = log.last();
         let mut writer = LogWriter::new(Arc::clone(&log), Arc::clone(&services.tasks.flusher));
-        let beginning = self.beginning(session, end.rules).await?;
+        let beginning = self.beginning(session, end.rules, options.yolo).await?;
         let notes = self.project_notes(session, &agent, &beginning);
         let preface = preface::of_run(end.preface.as_ref(), &agent, &options, notes).await;
         // A command is not a turn of an agent.
@@ -142,7 +142,7 @@ impl Runner for AgentRunner {
         let mut restored = self.restore(record, &run, &how).await?;
         let cause = if matches!(how, Resume::Recover(_)) { Cause::Crash } else { Cause::Person };
         restored.sub_agents.iter_mut().for_each(|sub_agent| sub_agent.cause = cause);
-        let beginning = self.beginning(session, record.rules.clone()).await?;
+        let beginning = self.beginning(session, record.rules.clone(), run.options.yolo).await?;
         let setup = self.set_up_again(session, record, &run.options, &beginning).await?;
         let how = match how {
             Resume::Answer { decisions, mut outputs } => {
@@ -251,10 +251,16 @@ impl AgentRunner {
     }
 
     /// The rules and the files of a run of this session.
-    async fn beginning(&self, session: &SessionName, rules: Vec<Rule>) -> Result<Beginning, EngineError> {
+    async fn beginning(
+        &self,
+        session: &SessionName,
+        rules: Vec<Rule>,
+        yolo: bool,
+    ) -> Result<Beginning, EngineError> {
         let services = &self.services;
+        let rules = SessionRules::new(&services.tools.rules, &session.workspace, rules).await?;
         Ok(Beginning {
-            rules: Arc::new(SessionRules::new(&services.tools.rules, &session.workspace, rules).await?),
+            rules: Arc::new(if yolo { rules.in_mode(ApprovalMode::Yolo) } else { rules }),
             workspace: services.tools.files.get(&session.workspace).await?,
             history: None,
             may_need_title: false,
@@ -361,6 +367,7 @@ impl AgentRunner {
         tree.hub.set_auto_broadcast(setup.definition.auto_broadcast);
         tree.restore(sub_agents);
         let cancel = services.tasks.runs.child_token();
+        let rejected = Arc::default();
         let context = AgentContext {
             services: Arc::clone(services),
             run: Arc::new(RunScope {
@@ -368,6 +375,7 @@ impl AgentRunner {
                 workspace: session.workspace.clone(),
                 chat: session.session.clone(),
                 options: record.options.clone(),
+                rejected: Arc::clone(&rejected),
                 files,
             }),
             position: Arc::new(Position::of_main_agent(&setup.definition, record.message.clone())),
@@ -387,6 +395,7 @@ impl AgentRunner {
             record,
             log,
             began,
+            rejected,
             over,
             surface: ChatSurface::of(services),
             cancel,

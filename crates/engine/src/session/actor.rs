@@ -5,19 +5,23 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use protocol::{
-    ApprovalId, MessageId, MessageRef, RunEnd, Seq, SessionEvent,
+    Announcement, ApprovalId, MessageId, MessageRef, RunEnd, Seq, SessionEvent, UnboundReason,
     file_change::{RevertRequest, RevertResult},
 };
 use store::{FrameRecord, LastRun, RunRecord, RunStatus, SessionRecord, StoreError};
 use tokio::sync::mpsc;
 
 use super::{
+    change::SessionChange,
     change_rules::RuleChange,
+    follow::{FollowRequest, Follower},
     following::Following,
     live_run::LiveRun,
+    main_agent::AgentSwitch,
     queue::Queue,
     registry::{SessionHandle, SessionRegistry},
     request::SendRequest,
+    rollback::RollbackRequest,
     runner::Runner,
     send::WaitingRequest,
     viewer::Viewer,
@@ -53,6 +57,11 @@ pub(crate) enum Command {
         decision: Decision,
         reply: Reply<()>,
     },
+    /// Deny a call and end its run.
+    Reject {
+        approval: ApprovalId,
+        reply: Reply<()>,
+    },
     /// Follow one sub-agent.
     WatchSubAgent {
         frame: Box<FrameRecord>,
@@ -76,6 +85,41 @@ pub(crate) enum Command {
         reply: Reply<MessageRef>,
     },
     Delete {
+        /// The connections that follow the session.
+        followers: Vec<String>,
+        reply: Reply<()>,
+    },
+    /// Make the session, which is not stored yet.
+    Create {
+        title: Option<String>,
+        agent: Option<String>,
+        reply: Reply<()>,
+    },
+    /// Change what is no part of the conversation.
+    Change {
+        change: SessionChange,
+        reply: Reply<bool>,
+    },
+    /// Give the session another main agent.
+    SwitchAgent {
+        agent: String,
+        /// The client's own name for its request.
+        request: Option<String>,
+        reply: Reply<AgentSwitch>,
+    },
+    /// Follow the whole session; `None` if the client names an event that is not in the log.
+    Follow {
+        request: FollowRequest,
+        reply: Reply<Option<Follower>>,
+    },
+    /// Tell the clients at the session something.
+    Announce {
+        announcement: Announcement,
+        reply: Reply<()>,
+    },
+    /// Put the conversation, and perhaps files, back to what they were before a message.
+    RollBack {
+        request: RollbackRequest,
         reply: Reply<()>,
     },
     /// Add or revoke a rule of the session.
@@ -221,7 +265,10 @@ impl Actor {
         }
         let late = std::mem::take(&mut self.late_answers);
         for PendingAnswer { approval, decision, reply, .. } in unread.into_iter().chain(late) {
-            let result = self.answer(&approval, decision).await;
+            let result = match decision.ends_run {
+                true => self.reject_parked(approval).await,
+                false => self.answer(&approval, decision).await,
+            };
             drop(reply.send(result));
         }
     }
@@ -239,8 +286,16 @@ impl Actor {
     }
 
     async fn handle(&mut self, command: Command) {
-        let changes =
-            matches!(command, Command::Stop { .. } | Command::Branch { .. } | Command::Delete { .. });
+        let changes = matches!(
+            command,
+            Command::Stop { .. }
+                | Command::Branch { .. }
+                | Command::Delete { .. }
+                | Command::Create { .. }
+                | Command::Change { .. }
+                | Command::SwitchAgent { .. }
+                | Command::RollBack { .. }
+        );
         self.execute(command).await;
         if changes {
             self.note_change();
@@ -260,6 +315,7 @@ impl Actor {
             Command::Answer { approval, decision, reply } => {
                 self.answer_or_deliver(PendingAnswer { approval, decision, reply, activity: None }).await;
             }
+            Command::Reject { approval, reply } => drop(reply.send(self.reject(approval).await)),
             Command::WatchSubAgent { frame, after, reply } => {
                 drop(reply.send(self.watch_sub_agent(*frame, after).await));
             }
@@ -268,7 +324,17 @@ impl Actor {
             Command::Branch { at, revision, reply } => {
                 drop(reply.send(self.choose_branch(&at, revision).await));
             }
-            Command::Delete { reply } => drop(reply.send(self.delete().await)),
+            Command::Delete { followers, reply } => drop(reply.send(self.delete(followers).await)),
+            Command::Create { title, agent, reply } => drop(reply.send(self.create(title, agent).await)),
+            Command::Change { change, reply } => drop(reply.send(self.change(change).await)),
+            Command::SwitchAgent { agent, request, reply } => {
+                drop(reply.send(self.switch_agent(&agent, request).await));
+            }
+            Command::Follow { request, reply } => drop(reply.send(self.follow_session(request).await)),
+            Command::Announce { announcement, reply } => {
+                drop(reply.send(self.announce(vec![announcement]).await));
+            }
+            Command::RollBack { request, reply } => drop(reply.send(self.roll_back(request).await)),
             Command::ChangeRules { change, reply } => drop(reply.send(self.change_rules(change).await)),
             Command::Revert { request, reply } => drop(reply.send(self.revert(request).await)),
             Command::Append { events } => {
@@ -337,28 +403,7 @@ impl Actor {
         drop(reply.send(stopped.await));
     }
 
-    async fn choose_branch(
-        &mut self,
-        at: &MessageId,
-        revision: Option<u32>,
-    ) -> Result<MessageRef, EngineError> {
-        self.recover().await?;
-        if self.live.is_some() {
-            return Err(EngineError::Busy);
-        }
-        let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
-        let message = self.services.store.message(record.key, at).await?;
-        let newest = message.ok_or_else(|| EngineError::MessageNotFound(at.clone()))?.reference;
-        let revision = revision.unwrap_or(newest.revision);
-        if revision > newest.revision {
-            return Err(EngineError::MessageNotFound(at.clone()));
-        }
-        self.withdraw(&record, RunEnd::Withdrawn).await?;
-        let chosen = MessageRef { id: newest.id, revision };
-        Ok(self.services.store.choose_branch(record.key, &chosen).await?)
-    }
-
-    async fn delete(&mut self) -> Result<(), EngineError> {
+    async fn delete(&mut self, followers: Vec<String>) -> Result<(), EngineError> {
         for waiting in self.waiting.drain(..) {
             drop(waiting.reply.send(Err(EngineError::SessionNotFound)));
         }
@@ -369,6 +414,9 @@ impl Actor {
             self.run_ended(unread).await;
         }
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
+        for connection in followers {
+            self.announce(vec![Announcement::Unbound { connection, reason: UnboundReason::Deleted }]).await?;
+        }
         let contents = self.services.store.contents_of_session(record.key).await?;
         self.services.store.delete_session(record.key).await?;
         self.services.logs.remove(&self.name);

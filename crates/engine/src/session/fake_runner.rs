@@ -144,6 +144,7 @@ impl FakeRunner {
             record,
             log,
             began,
+            rejected: Arc::default(),
             over,
             surface,
             cancel,
@@ -213,7 +214,7 @@ impl Runner for FakeRunner {
 
     async fn end(&self, record: &SessionRecord, run: &RunRecord, ending: Ending) -> Result<(), EngineError> {
         let end = match ending {
-            Ending::Withdrawn => RunEnd::Withdrawn,
+            Ending::Withdrawn | Ending::Rejected(_) => RunEnd::Withdrawn,
             Ending::StoppedWhileParked | Ending::Stopped => RunEnd::Cancelled,
             Ending::Crashed(_) => RunEnd::Failed,
         };

@@ -1,6 +1,6 @@
 //! A run that is in memory, as the owner of its session sees it, and the readers that follow it.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use protocol::{
     Seq,
@@ -27,6 +27,8 @@ pub(crate) struct LiveRun {
     pub(crate) log: Arc<SessionLog>,
     /// The event after which it was started or resumed.
     pub(crate) began: Seq,
+    /// Set when the person rejected a call and with it the run, before it is cancelled.
+    pub(crate) rejected: Arc<AtomicBool>,
     /// Whether its pause or its end is stored.
     pub(crate) over: RunOver,
     pub(crate) surface: ChatSurface,

@@ -84,8 +84,8 @@ impl Actor {
         if waiting.len() >= MAX_QUEUED {
             return Err(EngineError::QueueFull(MAX_QUEUED));
         }
-        let agent = self.main_agent(&options)?;
         let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
+        let agent = self.main_agent(Some(&record), &options)?.definition;
         let Some(live) = &self.live else { return Err(EngineError::Busy) };
         let after = submit.after.clone().filter(|after| {
             let here = *after == live.record.answers.id || *after == live.record.message;
@@ -154,7 +154,7 @@ impl Actor {
         record: SessionRecord,
         queued: QueuedMessage,
     ) -> Result<Viewer, EngineError> {
-        let agent = self.main_agent(&queued.options)?;
+        let agent = self.main_agent(Some(&record), &queued.options)?;
         let id = queued.id().clone();
         let QueuedMessage { message, edits, after, options } = queued;
         let submit = Submit { message, edits, after, earlier: Unread::default() };
@@ -165,7 +165,7 @@ impl Actor {
             }
             Placed::New { accepted, answers } => {
                 let command = command::of(&submit.message);
-                let record = self.ready_for(record, command.as_ref()).await?;
+                let record = self.ready_for(record, command.as_ref(), options.origin).await?;
                 let begun = SessionEvent::QueueLeft { queued: id, why: QueueExit::Begun };
                 let asked = Asked { answers, options, agent, command };
                 self.start((&record).into(), vec![begun, accepted], None, asked).await

@@ -9,10 +9,11 @@ use std::{
 use parking_lot::Mutex;
 use protocol::{SessionId, WorkspaceId};
 use serde::Serialize;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::{
     actor::{self, Command},
+    change::SessionChange,
     runner::Runner,
 };
 use crate::{EngineError, log::session_log::SessionLog, services::Services, session_name::SessionName};
@@ -51,6 +52,14 @@ impl SessionHandle {
 
     pub(crate) fn name(&self) -> &SessionName {
         &self.name
+    }
+
+    /// Sets a title that a model wrote; returns whether it was set.
+    pub(crate) async fn set_title(&self, title: String, only_untitled: bool) -> Result<bool, EngineError> {
+        let (reply, answer) = oneshot::channel();
+        let change = SessionChange::Title { title, only_untitled };
+        self.sessions.send(self.name.clone(), Command::Change { change, reply })?;
+        answer.await.map_err(|_| EngineError::ShuttingDown)?
     }
 
     /// Appends events that concern the session itself, such as what a model call for its title cost.

@@ -58,9 +58,10 @@ impl Actor {
             Some(message) => Some(run_of(&records, message)?),
             None => None,
         };
-        let (on_thread, paths) = (Arc::clone(workspace), paths.clone());
+        let (on_thread, paths, and_later) = (Arc::clone(workspace), paths.clone(), request.and_later);
         let plan = blocking(move || {
-            let scope = run.as_ref().map_or(Scope::Chat, Scope::Run);
+            let of_run = if and_later { Scope::Since } else { Scope::Run };
+            let scope = run.as_ref().map_or(Scope::Chat, of_run);
             revert::plan(&on_thread, &records, scope, &paths)
         });
         let plan = plan.await?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use policy::RuleSet;
-use protocol::{CallPattern, GrantScope, Rule, RuleEffect, RuleId, RuleLayer, WorkspaceId};
+use protocol::{ApprovalMode, CallPattern, GrantScope, Rule, RuleEffect, RuleId, RuleLayer, WorkspaceId};
 use store::StoreError;
 
 use crate::{
@@ -24,6 +24,8 @@ pub(crate) struct SessionRules {
 
 struct State {
     own: Vec<Rule>,
+    /// The mode of the run, where it differs from the server's.
+    mode: Option<ApprovalMode>,
     /// The rules of the workspace that `compiled` was made from.
     base: Arc<WorkspaceRules>,
     compiled: Arc<RuleSet>,
@@ -36,6 +38,9 @@ impl State {
         } else {
             Arc::new(self.base.set.with(RuleLayer::Session, self.own.iter().cloned()))
         };
+        if let Some(mode) = self.mode {
+            self.compiled = Arc::new(self.compiled.in_mode(mode));
+        }
     }
 }
 
@@ -47,9 +52,19 @@ impl SessionRules {
     ) -> Result<Self, StoreError> {
         let base = book.of_workspace(workspace).await?;
         let compiled = Arc::clone(&base.set);
-        let mut state = State { own, base, compiled };
+        let mut state = State { own, mode: None, base, compiled };
         state.compile();
         Ok(Self { book: Arc::clone(book), workspace: workspace.clone(), state: Mutex::new(state) })
+    }
+
+    /// The same rules in another mode, for one run.
+    pub(crate) fn in_mode(self, mode: ApprovalMode) -> Self {
+        {
+            let mut state = self.state.lock();
+            state.mode = Some(mode);
+            state.compile();
+        }
+        self
     }
 
     /// A session without rules of its own or of its workspace.
@@ -57,7 +72,7 @@ impl SessionRules {
     pub(crate) fn empty(book: &Arc<RuleBook>) -> Self {
         let set = Arc::<RuleSet>::default();
         let base = Arc::new(WorkspaceRules { records: Vec::new(), set: Arc::clone(&set) });
-        let state = Mutex::new(State { own: Vec::new(), base, compiled: set });
+        let state = Mutex::new(State { own: Vec::new(), mode: None, base, compiled: set });
         Self { book: Arc::clone(book), workspace: WorkspaceId::default_workspace(), state }
     }
 

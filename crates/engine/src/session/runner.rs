@@ -84,8 +84,10 @@ pub(crate) struct AnsweredApproval {
 }
 
 /// Why a run that is not in memory is ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
+    /// The person denied this call and wants nothing more of it.
+    Rejected(ApprovalId),
     /// The person sent something else instead of answering its question.
     Withdrawn,
     /// The person stopped it while it waited for an answer.

@@ -79,7 +79,6 @@ impl Actor {
 
     /// Carries out a request while no run is active.
     pub(super) async fn send(&mut self, request: SendRequest) -> Result<Viewer, EngineError> {
-        let agent = self.main_agent(&request.options)?;
         let mut record = self.record().await?;
         if matches!(
             record,
@@ -101,6 +100,7 @@ impl Actor {
             }
             record = self.record().await?;
         }
+        let agent = self.main_agent(record.as_ref(), &request.options)?;
         match request.kind {
             SendKind::Submit(submit) => self.submit(record, submit, request.options, agent).await,
             SendKind::Regenerate { at, last } => {
@@ -116,7 +116,7 @@ impl Actor {
                 let answers = self.user_message(&record, at.or(last_id)).await?;
                 let stored = self.services.store.message(record.key, &answers.id).await?;
                 let command = stored.and_then(|stored| command::of(&stored.message().ok()?));
-                let record = self.ready_for(record, command.as_ref()).await?;
+                let record = self.ready_for(record, command.as_ref(), request.options.origin).await?;
                 let asked = Asked { answers, options: request.options, agent, command };
                 Box::pin(self.start((&record).into(), Vec::new(), None, asked)).await
             }

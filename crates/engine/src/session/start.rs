@@ -2,21 +2,23 @@
 //!
 //! [`Runner`]: super::runner::Runner
 
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use protocol::{MessageRef, RunEnd, RunOptions, SessionEvent};
+use protocol::{ApprovalId, MessageRef, RunEnd, RunOptions, SessionEvent};
 use store::{LastRun, RunRecord, RunStatus, SessionRecord};
+use tokio::sync::oneshot;
 
 use super::{
     actor::Actor,
     log_end::LogEnd,
+    main_agent::ChosenAgent,
     runner::{Ending, NewRun, Resume, StartedRun},
     viewer::Viewer,
 };
 use crate::{
     EngineError,
-    agents::AgentDefinition,
     context::{command::Command, conversation::Conversation},
+    mailbox::answer::{Decision, PendingAnswer},
     model_choice::choose_model,
 };
 
@@ -25,7 +27,7 @@ pub(super) struct Asked {
     /// The message to answer.
     pub(super) answers: MessageRef,
     pub(super) options: RunOptions,
-    pub(super) agent: Arc<AgentDefinition>,
+    pub(super) agent: ChosenAgent,
     pub(super) command: Option<Command>,
 }
 
@@ -34,11 +36,15 @@ impl Actor {
     pub(super) async fn start(
         &mut self,
         end: LogEnd,
-        events: Vec<SessionEvent>,
+        mut events: Vec<SessionEvent>,
         history: Option<Conversation>,
         asked: Asked,
     ) -> Result<Viewer, EngineError> {
         let Asked { answers, mut options, agent, command } = asked;
+        let ChosenAgent { definition: agent, choice } = agent;
+        events.extend(choice);
+        // A run that is resumed later has the agent that it began with.
+        options.agent_id = Some(agent.name.clone());
         if options.chat_model_id.is_none()
             && let Some(model) = &end.chat_model
         {
@@ -69,11 +75,6 @@ impl Actor {
         started.viewer
     }
 
-    /// The agent that a request is for; it must be usable where the request comes from.
-    pub(super) fn main_agent(&self, options: &RunOptions) -> Result<Arc<AgentDefinition>, EngineError> {
-        self.services.agents.main(&self.name.workspace, options)
-    }
-
     /// Ends a run that waits for an answer, or one that a failing store left behind; `false` if there is none.
     pub(super) async fn withdraw(&self, record: &SessionRecord, end: RunEnd) -> Result<bool, EngineError> {
         let (message, ending) = match &record.last_run {
@@ -93,5 +94,28 @@ impl Actor {
         };
         self.runner.end(record, &run, ending).await?;
         Ok(true)
+    }
+
+    /// Denies a call and ends its run.
+    pub(super) async fn reject(&mut self, approval: ApprovalId) -> Result<(), EngineError> {
+        let Some(live) = &self.live else { return self.reject_parked(approval).await };
+        live.rejected.store(true, Ordering::Release);
+        let cancel = live.cancel.clone();
+        // Nobody waits for the reply: the client sees what becomes of its answer.
+        let (reply, _) = oneshot::channel();
+        let decision = Decision { ends_run: true, ..Decision::new(false, None) };
+        self.answer_or_deliver(PendingAnswer { approval, decision, reply, activity: None }).await;
+        cancel.cancel();
+        Ok(())
+    }
+
+    pub(super) async fn reject_parked(&self, approval: ApprovalId) -> Result<(), EngineError> {
+        let record = self.record().await?.ok_or(EngineError::SessionNotFound)?;
+        let Some(LastRun { message, status: RunStatus::Parked }) = &record.last_run else {
+            return Err(EngineError::ApprovalSettled);
+        };
+        let run = self.services.store.run_of_message(record.key, message).await?;
+        let run = run.ok_or(EngineError::ApprovalSettled)?;
+        self.runner.end(&record, &run, Ending::Rejected(approval)).await
     }
 }

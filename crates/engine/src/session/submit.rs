@@ -1,9 +1,9 @@
 //! A user's message: new, sent again, or edited; and which message an answer is made for.
 
-use std::{panic::resume_unwind, sync::Arc};
+use std::panic::resume_unwind;
 
 use protocol::{
-    MessageId, MessageRef, Part, Planted, Role, RunOptions, SessionEvent, UiMessage,
+    MessageId, MessageRef, Origin, Part, Planted, Role, RunOptions, SessionEvent, UiMessage,
     planted::{TWICE, Unread},
     project::chat::{Reading, View},
 };
@@ -14,13 +14,13 @@ use super::{
     chat_surface::ChatSurface,
     live_run::LiveRun,
     log_end::LogEnd,
+    main_agent::ChosenAgent,
     request::{SendKind, SendRequest, Submit},
     start::Asked,
     viewer::Viewer,
 };
 use crate::{
     EngineError,
-    agents::AgentDefinition,
     context::{
         command::{self, Command},
         conversation::Conversation,
@@ -44,7 +44,7 @@ impl Actor {
         record: Option<SessionRecord>,
         submit: Submit,
         options: RunOptions,
-        agent: Arc<AgentDefinition>,
+        agent: ChosenAgent,
     ) -> Result<Viewer, EngineError> {
         let Some(record) = record else {
             return self.submit_first(submit, options, agent).await;
@@ -53,7 +53,7 @@ impl Actor {
             Placed::Again(user) => self.replay(&record, &user).await,
             Placed::New { accepted, answers } => {
                 let command = command::of(&submit.message);
-                let record = self.ready_for(record, command.as_ref()).await?;
+                let record = self.ready_for(record, command.as_ref(), options.origin).await?;
                 let asked = Asked { answers, options, agent, command };
                 Box::pin(self.start((&record).into(), vec![accepted], None, asked)).await
             }
@@ -61,12 +61,17 @@ impl Actor {
     }
 
     /// Withdraws a pending question for a message. A command is refused instead: the question must be answered first.
+    /// The events surface has it answered or aborted first, too.
     pub(super) async fn ready_for(
         &self,
         record: SessionRecord,
         command: Option<&Command>,
+        origin: Origin,
     ) -> Result<SessionRecord, EngineError> {
         match (&record.last_run, command) {
+            (Some(LastRun { status: RunStatus::Parked, .. }), _) if origin == Origin::Events => {
+                Err(EngineError::Busy)
+            }
             (Some(LastRun { status: RunStatus::Parked, .. }), Some(_)) => Err(EngineError::Waiting),
             _ => self.ready(record).await,
         }
@@ -115,7 +120,7 @@ impl Actor {
         &mut self,
         submit: Submit,
         options: RunOptions,
-        agent: Arc<AgentDefinition>,
+        agent: ChosenAgent,
     ) -> Result<Viewer, EngineError> {
         let Submit { message, earlier, .. } = submit;
         let (planted, conversation) = if earlier.is_long() {

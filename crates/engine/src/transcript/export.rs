@@ -112,6 +112,7 @@ async fn load(store: &Arc<dyn Store>, record: &SessionRecord) -> Result<Transcri
         active_leaf: None,
         session_preface: None,
         preface_agent: None,
+        agent: record.agent.clone(),
     };
     let mut transcript = read_log(&session, log).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let reference = |line: &Line| MessageRef { id: line.id.clone(), revision: line.revision };

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::Path, sync::Arc};
 
 use protocol::{
-    ArtifactId, Clock, IdSource, LogEntry, MessageId, SessionId, WorkspaceId,
+    ArtifactId, Clock, IdSource, LogEntry, MessageId, Seq, SessionEvent, SessionId, TitledBy, WorkspaceId,
     transcript::{Agent, Line, SessionFile, TimedEvent, Transcript, rename, to_log},
 };
 use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
@@ -46,10 +46,11 @@ pub async fn import(place: &Import<'_>, source: &Path) -> Result<Summary, Transc
         });
     }
     let session = &transcript.session;
+    let last = rows.len() as Seq;
     let append = Append {
         target: SessionTarget::New { workspace: place.workspace.clone(), id: session.id.clone() },
         at: place.clock.now(),
-        high_water: Some(rows.len() as u64),
+        high_water: Some(last),
         rows,
         messages: log.messages,
     };
@@ -59,7 +60,7 @@ pub async fn import(place: &Import<'_>, source: &Path) -> Result<Summary, Transc
         }
         key => key?,
     };
-    if let Err(error) = dress(place, key, session).await {
+    if let Err(error) = dress(place, key, session, last).await {
         place.store.delete_session(key).await?;
         return Err(error.into());
     }
@@ -131,19 +132,44 @@ impl Named {
     }
 }
 
-/// What the log does not say.
-async fn dress(place: &Import<'_>, key: SessionKey, session: &SessionFile) -> Result<(), StoreError> {
-    let store = place.store;
+/// Appends what the lines do not say: title, pin, main agent and the active branch.
+async fn dress(
+    place: &Import<'_>,
+    key: SessionKey,
+    session: &SessionFile,
+    last: Seq,
+) -> Result<(), StoreError> {
+    let mut events = Vec::new();
     if session.is_user_rename {
-        store.rename_session(key, session.title.clone()).await?;
+        events.push(SessionEvent::TitleSet { title: session.title.clone(), by: TitledBy::Person });
     }
     if session.is_pin {
-        store.pin_session(key, Some(place.clock.now())).await?;
+        events.push(SessionEvent::PinSet { pinned: true });
+    }
+    if let Some(agent) = &session.agent {
+        let (agent, previous) = (agent.clone(), agent.clone());
+        events.push(SessionEvent::AgentChosen {
+            display_name: agent.clone(),
+            agent,
+            previous,
+            request: None,
+        });
     }
     if let Some(leaf) = &session.active_leaf {
-        store.choose_branch(key, leaf).await?;
+        let leaf = place.store.newest_leaf(key, leaf).await?;
+        events.push(SessionEvent::BranchChosen { leaf: Some(leaf) });
     }
-    Ok(())
+    let at = place.clock.now();
+    let high_water = last + events.len() as Seq;
+    let entries = (last + 1..).zip(events);
+    let append = Append {
+        target: SessionTarget::Known(key),
+        at,
+        rows: entries.map(|(seq, event)| Row::Event(LogEntry { seq, at, event })).collect(),
+        messages: Vec::new(),
+        high_water: Some(high_water),
+    };
+    place.store.append(Arc::new(append)).await.map(drop)
 }
 
 /// Nothing of another session may be written over, or be found in its place.

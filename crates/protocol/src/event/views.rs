@@ -21,6 +21,11 @@ impl SessionEvent {
         match self {
             Self::HistoryPlanted { .. }
             | Self::MessageAccepted { .. }
+            | Self::SessionCreated
+            | Self::TitleSet { .. }
+            | Self::PinSet { .. }
+            | Self::BranchChosen { .. }
+            | Self::AgentChosen { .. }
             | Self::PrefaceWritten { .. }
             | Self::MessageQueued { .. }
             | Self::QueueLeft { .. }
@@ -59,7 +64,8 @@ impl SessionEvent {
             | Self::AgentSteered { .. }
             | Self::BackgroundReported { .. }
             | Self::CompactionChanged { .. }
-            | Self::FileRead { .. } => false,
+            | Self::FileRead { .. }
+            | Self::Announced { .. } => false,
         }
     }
 
@@ -114,6 +120,12 @@ impl SessionEvent {
         match self {
             Self::HistoryPlanted { .. }
             | Self::MessageAccepted { .. }
+            | Self::SessionCreated
+            | Self::TitleSet { .. }
+            | Self::PinSet { .. }
+            | Self::BranchChosen { .. }
+            | Self::AgentChosen { .. }
+            | Self::Announced { .. }
             | Self::PrefaceWritten { .. }
             | Self::MessageQueued { .. }
             | Self::QueueLeft { .. }

@@ -16,6 +16,12 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
     match event {
         SessionEvent::HistoryPlanted { .. }
         | SessionEvent::MessageAccepted { .. }
+        | SessionEvent::SessionCreated
+        | SessionEvent::TitleSet { .. }
+        | SessionEvent::PinSet { .. }
+        | SessionEvent::BranchChosen { .. }
+        | SessionEvent::AgentChosen { .. }
+        | SessionEvent::Announced { .. }
         | SessionEvent::PrefaceWritten { .. }
         | SessionEvent::MessageQueued { .. }
         | SessionEvent::QueueLeft { .. }

@@ -48,6 +48,9 @@ pub struct SessionFile {
     pub session_preface: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preface_agent: Option<String>,
+    /// The main agent that the session was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 impl SessionFile {

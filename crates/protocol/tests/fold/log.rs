@@ -402,6 +402,7 @@ impl Writer {
         let usage = Usage { input_tokens: self.rng.below(5000), ..Usage::default() };
         let message = self.message.clone();
         self.write(SessionEvent::ModelCalled {
+            window: None,
             message,
             run: None,
             agent: vec!["general".to_owned()],

@@ -110,6 +110,7 @@ pub(super) fn request(bytes: &Bytes, workspace: WorkspaceId) -> Result<SendReque
         parent_message_id,
         sub_agent_stream: chat.sub_agent_stream,
         when_busy: chat.when_busy,
+        ..RunOptions::default()
     };
     Ok(SendRequest { workspace, session, kind, options })
 }

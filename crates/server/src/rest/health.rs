@@ -10,7 +10,7 @@ use crate::state::ServerState;
 /// Answers 200 while the store can write and 503 while it cannot. `damage` is the number of damaged places found so far.
 pub(crate) async fn show(State(state): State<ServerState>) -> (StatusCode, Json<Value>) {
     let store = state.engine.store_health().await;
-    let connections = state.open_streams.load(Ordering::Relaxed);
+    let connections = state.open_streams.load(Ordering::Relaxed) + state.connections.count();
     let (status, mut body) = match store.failing {
         None => (StatusCode::OK, json!({ "status": "ok", "connections": connections })),
         Some(reason) => (
@@ -18,6 +18,10 @@ pub(crate) async fn show(State(state): State<ServerState>) -> (StatusCode, Json<
             json!({ "status": "failing", "reason": format!("the database cannot be written: {reason}"), "connections": connections }),
         ),
     };
+    let warnings = state.engine.agents().file_warnings();
+    if !warnings.is_empty() {
+        body["warnings"] = warnings.into();
+    }
     if !store.damage.is_empty() {
         body["damage"] = store.damage.len().into();
     }

@@ -10,7 +10,7 @@ use engine::Principal;
 use protocol::wire::rest::{SessionInfo, SessionList};
 use serde::{Deserialize, Deserializer};
 
-use crate::{body, chat::session_id, error::ApiError, state::ServerState};
+use crate::{body, chat::session_id, error::ApiError, events::sessions::delete_session, state::ServerState};
 
 const DEFAULT_LIMIT: u32 = 50;
 const MAX_LIMIT: u32 = 200;
@@ -105,6 +105,6 @@ pub(crate) async fn delete(
     Extension(principal): Extension<Principal>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    state.engine.delete(principal.workspace, session_id(&id)?).await?;
+    delete_session(&state, &principal, session_id(&id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }

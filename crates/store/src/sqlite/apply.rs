@@ -46,6 +46,13 @@ pub(super) fn apply(
             let accepted = AcceptedMessage { message, revision: *revision, parent: parent.as_ref(), facts };
             tables.insert_accepted_message(patch, &accepted)
         }
+        SessionEvent::TitleSet { title, by } => tables.set_title(title.as_deref(), *by),
+        SessionEvent::PinSet { pinned } => tables.set_pin(*pinned),
+        SessionEvent::BranchChosen { leaf } => tables.choose_branch(patch, leaf.as_ref()),
+        SessionEvent::AgentChosen { agent, .. } => {
+            patch.set_agent(agent);
+            Ok(())
+        }
         SessionEvent::PrefaceWritten { agent, text } => {
             patch.set_preface(agent, text);
             Ok(())
@@ -72,7 +79,7 @@ pub(super) fn apply(
             tables.insert_frame(message, parent)
         }
         SessionEvent::FrameClosed { message, end, .. } => tables.close(patch, message, end, folded),
-        SessionEvent::ModelCalled { message, run, agent, model, usage, cost, duration_ms, failed } => tables
+        SessionEvent::ModelCalled { message, run, agent, model, usage, cost, duration_ms, failed, .. } => tables
             .insert_model_call(&ModelCall {
                 message,
                 run: run.as_ref(),
@@ -117,8 +124,11 @@ pub(super) fn apply(
         SessionEvent::FilesChanged { change, error, .. } => {
             tables.finish_change_set(change, error.as_deref())
         }
+        // The append itself makes the session; an announcement changes nothing.
+        SessionEvent::SessionCreated
+        | SessionEvent::Announced { .. }
         // The frame of the main agent is its run; a raised question has a row already, for the agent that asked it.
-        SessionEvent::FrameOpened { parent: None, .. }
+        | SessionEvent::FrameOpened { parent: None, .. }
         | SessionEvent::ApprovalAsked { raised: true, .. }
         | SessionEvent::ApprovalAnswered { raised: true, .. }
         | SessionEvent::InputEdited { raised: true, .. }

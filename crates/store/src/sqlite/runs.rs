@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{MessageId, MessageRef, RunEnd, RunId, RunOptions};
+use protocol::{MessageId, MessageRef, RunEnd, RunId, RunOptions, Seq};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{SqliteStore, apply::TableWriter, json, parse, planted::SessionRead, signed, unsigned};
@@ -21,6 +21,20 @@ impl Runs for SqliteStore {
     ) -> Result<Option<RunRecord>, StoreError> {
         let message = message.clone();
         self.look_up(move |connection| of_message(connection, key, message.as_str())).await
+    }
+
+    async fn run_at(&self, key: SessionKey, seq: Seq) -> Result<Option<RunRecord>, StoreError> {
+        self.look_up(move |connection| {
+            connection
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM {TABLES} WHERE r.session = ?1 AND r.first_seq <= ?2
+                     ORDER BY r.first_seq DESC LIMIT 1"
+                ))?
+                .query_row(params![key.0, signed(seq)], |row| Ok(run(row)))
+                .optional()?
+                .transpose()
+        })
+        .await
     }
 
     async fn run_answering(

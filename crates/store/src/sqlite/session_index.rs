@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
+use protocol::{MessageId, MessageRef, SessionId, WorkspaceId};
 use rusqlite::{Connection, params};
 
 use super::{
@@ -14,6 +14,7 @@ use super::{
     planted::SessionRead,
     salvage,
     sessions::{COLUMNS, TABLES, session},
+    signed, unsigned,
 };
 use crate::{BranchPoint, PendingInteraction, SessionIndex, SessionKey, SessionRecord, StoreError};
 
@@ -25,20 +26,36 @@ const MAX_DEPTH: u32 = 10_000;
 
 #[async_trait]
 impl SessionIndex for SqliteStore {
-    async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError> {
-        self.writer
-            .write(move |connection| {
-                match at {
-                    Some(at) => connection
-                        .prepare_cached("INSERT OR REPLACE INTO pins (session, at) VALUES (?1, ?2)")?
-                        .execute(params![key.0, at.0])?,
-                    None => {
-                        connection.prepare_cached("DELETE FROM pins WHERE session = ?1")?.execute([key.0])?
-                    }
-                };
-                Ok(())
+    async fn sessions_from(
+        &self,
+        workspace: &WorkspaceId,
+        skip: u64,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        let (workspace, damage) = (workspace.clone(), Arc::clone(&self.damage));
+        let skip = signed(skip);
+        let found = self
+            .readers
+            .read(move |connection| {
+                let query = format!(
+                    "SELECT {COLUMNS} FROM {TABLES} WHERE s.workspace = ?1
+                     ORDER BY s.updated_at DESC, s.key DESC LIMIT ?2 OFFSET ?3"
+                );
+                records(connection, &damage, &query, params![workspace.as_str(), limit, skip])
             })
-            .await
+            .await?;
+        Ok(self.pending_histories.note_all(found))
+    }
+
+    async fn session_count(&self, workspace: &WorkspaceId) -> Result<u64, StoreError> {
+        let workspace = workspace.clone();
+        self.look_up(move |connection| {
+            let count: i64 = connection
+                .prepare_cached("SELECT count(*) FROM sessions WHERE workspace = ?1")?
+                .query_row([workspace.as_str()], |row| row.get(0))?;
+            Ok(unsigned(count))
+        })
+        .await
     }
 
     async fn pinned(&self, keys: &[SessionKey]) -> Result<Vec<SessionKey>, StoreError> {

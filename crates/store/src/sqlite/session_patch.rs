@@ -12,6 +12,9 @@ const PLANTED_AT_ONCE: usize = 64;
 pub(super) struct SessionPatch {
     /// Node of the message that the active branch ends with now.
     leaf: Option<i64>,
+    /// Whether the active branch is empty now.
+    has_no_leaf: bool,
+    agent: Option<String>,
     added_messages: usize,
     title: Option<String>,
     last_run: Option<MessageId>,
@@ -54,9 +57,19 @@ impl SessionPatch {
 
     /// The active branch ends with the message `leaf` now; `added` rows of messages were inserted.
     pub(super) fn set_leaf(&mut self, leaf: i64, added: usize) {
-        self.leaf = Some(leaf);
+        self.choose_leaf(Some(leaf));
         self.added_messages += added;
         self.has_new_message = true;
+    }
+
+    /// The active branch ends with this message of the past now, or is empty.
+    pub(super) fn choose_leaf(&mut self, leaf: Option<i64>) {
+        self.leaf = leaf;
+        self.has_no_leaf = leaf.is_none();
+    }
+
+    pub(super) fn set_agent(&mut self, agent: &str) {
+        self.agent = Some(agent.to_owned());
     }
 
     pub(super) fn accept_message(&mut self, node: i64, message: &UiMessage) {
@@ -95,6 +108,15 @@ impl SessionPatch {
         self.has_new_message || self.last_run.is_some()
     }
 
+    fn has_columns(&self) -> bool {
+        let has_leaf = self.leaf.is_some() || self.has_no_leaf;
+        self.updates_time()
+            || self.running.is_some()
+            || self.preface.is_some()
+            || has_leaf
+            || self.agent.is_some()
+    }
+
     /// Writes the row of the session; a conflict when the session was deleted.
     pub(super) fn write(
         &self,
@@ -113,7 +135,7 @@ impl SessionPatch {
                 .prepare_cached("UPDATE sessions SET queued = queued + ?2 WHERE key = ?1")?
                 .execute(params![session.0, self.queued])?;
         }
-        let found = if self.updates_time() || self.running.is_some() || self.preface.is_some() {
+        let found = if self.has_columns() {
             self.write_columns(connection, session, at, high_water)?
         } else if high_water.is_some() {
             connection
@@ -139,10 +161,10 @@ impl SessionPatch {
         Ok(connection
             .prepare_cached(
                 "UPDATE sessions SET high_water = coalesce(?2, high_water), updated_at = max(updated_at, ?3),
-                   leaf = coalesce(?4, leaf), message_count = message_count + ?5,
+                   leaf = iif(?11, NULL, coalesce(?4, leaf)), message_count = message_count + ?5,
                    title = coalesce(title, ?6), last_run = coalesce(?7, last_run),
                    running = coalesce(?8, running), preface = coalesce(?9, preface),
-                   preface_agent = coalesce(?10, preface_agent)
+                   preface_agent = coalesce(?10, preface_agent), agent = coalesce(?12, agent)
                  WHERE key = ?1",
             )?
             .execute(params![
@@ -155,7 +177,9 @@ impl SessionPatch {
                 self.last_run.as_ref().map(MessageId::as_str),
                 self.running,
                 self.preface.as_ref().map(|preface| &preface.text),
-                self.preface.as_ref().map(|preface| &preface.agent)
+                self.preface.as_ref().map(|preface| &preface.agent),
+                self.has_no_leaf,
+                self.agent
             ])?)
     }
 }

@@ -1,14 +1,15 @@
-//! Sessions: finds, lists, renames and deletes them, and chooses their active branch.
+//! Sessions: finds, lists and deletes them, and applies what an event changes in their rows.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{MessageId, MessageRef, SessionId, Timestamp, WorkspaceId};
+use protocol::{MessageId, MessageRef, SessionId, Timestamp, TitledBy, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    SqliteStore, artifacts, chain, damage::ReadableRows, message_rows::node, planted::SessionRead,
-    rules::read_session_rules, runs::status, salvage, unsigned,
+    SqliteStore, apply::TableWriter, artifacts, chain, damage::ReadableRows, message_rows::node,
+    planted::SessionRead, rules::read_session_rules, runs::status, salvage, session_patch::SessionPatch,
+    unsigned,
 };
 use crate::{
     LastRun, PrefaceRecord, SessionCursor, SessionKey, SessionPage, SessionRecord, Sessions, StoreError,
@@ -18,7 +19,7 @@ pub(super) const COLUMNS: &str =
     "s.key, s.workspace, s.id, s.title, s.created_at, s.updated_at, s.message_count,
     m.id, m.revision, s.high_water, s.last_run, r.status, s.planted IS NOT NULL, s.queued, s.preface,
     s.preface_agent, r.options ->> 'chatModelId', r.options ->> 'chatModelSource', s.titled_by IS NOT NULL,
-    s.rules, s.leaf";
+    s.rules, s.leaf, s.agent";
 pub(super) const TABLES: &str = "sessions s LEFT JOIN messages m ON m.node = s.leaf
     LEFT JOIN runs r ON r.session = s.key AND r.message = s.last_run";
 
@@ -97,54 +98,18 @@ impl Sessions for SqliteStore {
         Ok(SessionPage { sessions, more })
     }
 
-    async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError> {
-        self.writer
-            .write(move |connection| {
-                let changed = connection
-                    .prepare_cached(
-                        "UPDATE sessions SET title = ?2, titled_by = iif(?2 IS NULL, NULL, 'person') WHERE key = ?1",
-                    )?
-                    .execute(params![key.0, title])?;
-                if changed == 1 { Ok(()) } else { Err(StoreError::Conflict) }
-            })
-            .await
-    }
-
-    async fn title_session(
-        &self,
-        key: SessionKey,
-        title: String,
-        only_untitled: bool,
-    ) -> Result<bool, StoreError> {
-        self.writer
-            .write(move |connection| {
-                let changed = connection
-                    .prepare_cached(
-                        "UPDATE sessions SET title = ?2, titled_by = 'model'
-                         WHERE key = ?1 AND (titled_by IS NULL OR NOT ?3)",
-                    )?
-                    .execute(params![key.0, title, only_untitled])?;
-                Ok(changed == 1)
-            })
-            .await
-    }
-
-    async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError> {
+    async fn newest_leaf(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError> {
         self.complete_history(key).await?;
         let at = at.clone();
-        self.writer
-            .write(move |connection| {
-                let at = node(connection, key, &at)?;
-                let leaf = chain::newest_leaf(connection, key, at)?;
-                connection
-                    .prepare_cached("UPDATE sessions SET leaf = ?2 WHERE key = ?1")?
-                    .execute(params![key.0, leaf])?;
-                let (id, revision): (String, u32) = connection
-                    .prepare_cached("SELECT id, revision FROM messages WHERE node = ?1")?
-                    .query_row([leaf], |row| Ok((row.get(0)?, row.get(1)?)))?;
-                Ok(MessageRef { id: MessageId::new(id), revision })
-            })
-            .await
+        self.look_up(move |connection| {
+            let at = node(connection, key, &at)?;
+            let leaf = chain::newest_leaf(connection, key, at)?;
+            let (id, revision): (String, u32) = connection
+                .prepare_cached("SELECT id, revision FROM messages WHERE node = ?1")?
+                .query_row([leaf], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(MessageRef { id: MessageId::new(id), revision })
+        })
+        .await
     }
 
     async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError> {
@@ -190,6 +155,43 @@ impl Sessions for SqliteStore {
             Ok(())
         })
         .await
+    }
+}
+
+impl TableWriter<'_> {
+    /// A title that a person took away is replaced by the first words of the next message.
+    pub(super) fn set_title(&self, title: Option<&str>, by: TitledBy) -> Result<(), StoreError> {
+        let by = title.map(|_| match by {
+            TitledBy::Person => "person",
+            TitledBy::Model => "model",
+        });
+        self.connection
+            .prepare_cached("UPDATE sessions SET title = ?2, titled_by = ?3 WHERE key = ?1")?
+            .execute(params![self.session.0, title, by])?;
+        Ok(())
+    }
+
+    pub(super) fn set_pin(&self, pinned: bool) -> Result<(), StoreError> {
+        if pinned {
+            self.connection
+                .prepare_cached("INSERT OR REPLACE INTO pins (session, at) VALUES (?1, ?2)")?
+                .execute(params![self.session.0, self.at.0])?;
+        } else {
+            self.connection
+                .prepare_cached("DELETE FROM pins WHERE session = ?1")?
+                .execute([self.session.0])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn choose_branch(
+        &self,
+        patch: &mut SessionPatch,
+        leaf: Option<&MessageRef>,
+    ) -> Result<(), StoreError> {
+        let leaf = leaf.map(|leaf| node(self.connection, self.session, leaf)).transpose()?;
+        patch.choose_leaf(leaf);
+        Ok(())
     }
 }
 
@@ -239,6 +241,7 @@ pub(super) fn session(row: &Row<'_>) -> Result<SessionRead<SessionRecord>, Store
         chat_model_source: row.get(17)?,
         is_titled: row.get(18)?,
         rules: read_session_rules(row.get::<_, Option<String>>(19)?.as_deref())?,
+        agent: row.get(21)?,
     };
     Ok(SessionRead { key: record.key, has_pending_history: row.get(12)?, value: record })
 }

@@ -100,7 +100,7 @@ const TABLES: [DerivedTable; 12] = [
     DerivedTable {
         noun: "the chat's own row",
         name_columns: 0,
-        query: "SELECT message_count, last_run, running, queued, preface, preface_agent, rules FROM sessions WHERE key = ?1",
+        query: "SELECT message_count, last_run, running, queued, preface, preface_agent, rules, agent FROM sessions WHERE key = ?1",
     },
 ];
 

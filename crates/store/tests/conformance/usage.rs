@@ -10,6 +10,7 @@ use crate::{StoreLocation, script::*};
 
 fn call(message: &str, model: &str, usage: Usage) -> SessionEvent {
     SessionEvent::ModelCalled {
+        window: None,
         message: id(message),
         run: Some(RunId::new(format!("run of {message}"))),
         agent: vec!["general".to_owned()],
@@ -50,6 +51,7 @@ pub async fn usage_is_grouped_filtered_and_kept_apart_by_workspace(location: &St
         unreachable!()
     };
     let deep = SessionEvent::ModelCalled {
+        window: None,
         message,
         run,
         agent: vec!["general".to_owned(), "search".to_owned()],

@@ -5,15 +5,16 @@ pub enum Method {
     Session,
     SessionByKey,
     Sessions,
-    RenameSession,
-    TitleSession,
-    ChooseBranch,
+    NewestLeaf,
     DeleteSession,
     Message,
     Branch,
     BranchAfter,
     RunOfMessage,
     RunAnswering,
+    RunAt,
+    SessionsFrom,
+    SessionCount,
     ActiveRuns,
     BeginRecovery,
     RecoveryAttempt,
@@ -59,7 +60,6 @@ pub enum Method {
     UseSignIn,
     RevokeSignIn,
     Revocations,
-    PinSession,
     Pinned,
     PinnedSessions,
     SearchSessions,
@@ -78,15 +78,16 @@ impl Method {
         Self::Session,
         Self::SessionByKey,
         Self::Sessions,
-        Self::RenameSession,
-        Self::TitleSession,
-        Self::ChooseBranch,
+        Self::NewestLeaf,
         Self::DeleteSession,
         Self::Message,
         Self::Branch,
         Self::BranchAfter,
         Self::RunOfMessage,
         Self::RunAnswering,
+        Self::RunAt,
+        Self::SessionsFrom,
+        Self::SessionCount,
         Self::ActiveRuns,
         Self::BeginRecovery,
         Self::RecoveryAttempt,
@@ -132,7 +133,6 @@ impl Method {
         Self::UseSignIn,
         Self::RevokeSignIn,
         Self::Revocations,
-        Self::PinSession,
         Self::Pinned,
         Self::PinnedSessions,
         Self::SearchSessions,
@@ -151,9 +151,7 @@ impl Method {
         match self {
             Self::Session
             | Self::Sessions
-            | Self::RenameSession
-            | Self::TitleSession
-            | Self::ChooseBranch
+            | Self::NewestLeaf
             | Self::DeleteSession
             | Self::Message
             | Self::Branch
@@ -174,6 +172,9 @@ impl Method {
             | Self::LatestData
             | Self::Token => true,
             Self::SessionByKey
+            | Self::RunAt
+            | Self::SessionsFrom
+            | Self::SessionCount
             | Self::BeginFile
             | Self::FinishFile
             | Self::FileChanges
@@ -206,7 +207,6 @@ impl Method {
             | Self::UseSignIn
             | Self::RevokeSignIn
             | Self::Revocations
-            | Self::PinSession
             | Self::Pinned
             | Self::PinnedSessions
             | Self::SearchSessions

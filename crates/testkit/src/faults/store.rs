@@ -74,21 +74,8 @@ impl Sessions for FaultyStore {
         self.call(Method::Sessions, self.inner.sessions(workspace, before, limit)).await
     }
 
-    async fn rename_session(&self, key: SessionKey, title: Option<String>) -> Result<(), StoreError> {
-        self.call(Method::RenameSession, self.inner.rename_session(key, title)).await
-    }
-
-    async fn title_session(
-        &self,
-        key: SessionKey,
-        title: String,
-        only_untitled: bool,
-    ) -> Result<bool, StoreError> {
-        self.call(Method::TitleSession, self.inner.title_session(key, title, only_untitled)).await
-    }
-
-    async fn choose_branch(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError> {
-        self.call(Method::ChooseBranch, self.inner.choose_branch(key, at)).await
+    async fn newest_leaf(&self, key: SessionKey, at: &MessageRef) -> Result<MessageRef, StoreError> {
+        self.call(Method::NewestLeaf, self.inner.newest_leaf(key, at)).await
     }
 
     async fn delete_session(&self, key: SessionKey) -> Result<(), StoreError> {
@@ -98,8 +85,17 @@ impl Sessions for FaultyStore {
 
 #[async_trait]
 impl SessionIndex for FaultyStore {
-    async fn pin_session(&self, key: SessionKey, at: Option<Timestamp>) -> Result<(), StoreError> {
-        self.call(Method::PinSession, self.inner.pin_session(key, at)).await
+    async fn sessions_from(
+        &self,
+        workspace: &WorkspaceId,
+        skip: u64,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        self.call(Method::SessionsFrom, self.inner.sessions_from(workspace, skip, limit)).await
+    }
+
+    async fn session_count(&self, workspace: &WorkspaceId) -> Result<u64, StoreError> {
+        self.call(Method::SessionCount, self.inner.session_count(workspace)).await
     }
 
     async fn pinned(&self, keys: &[SessionKey]) -> Result<Vec<SessionKey>, StoreError> {
@@ -173,6 +169,10 @@ impl Runs for FaultyStore {
         message: &MessageId,
     ) -> Result<Option<RunRecord>, StoreError> {
         self.call(Method::RunOfMessage, self.inner.run_of_message(key, message)).await
+    }
+
+    async fn run_at(&self, key: SessionKey, seq: Seq) -> Result<Option<RunRecord>, StoreError> {
+        self.call(Method::RunAt, self.inner.run_at(key, seq)).await
     }
 
     async fn run_answering(

@@ -1,8 +1,13 @@
 //! A run from its first step until it parks or ends. It ends exactly once, whatever happens in between.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use futures::FutureExt;
+use models::ModelError;
 use protocol::{ErrorCode, FinishReason, FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
 use store::{SessionKey, StoreError};
 
@@ -32,6 +37,7 @@ pub(crate) async fn run(mut work: AgentWork, branch: Branch) -> EndedRun {
             let parked = park(&context, &mut log, frame, below).await;
             return ended(log, inbox, parked);
         }
+        Ok(Err(RunStop::Cancelled)) if context.run.rejected.load(Ordering::Acquire) => End::Rejected,
         Ok(Err(RunStop::Cancelled)) => End::Cancelled,
         Ok(Err(stop @ RunStop::Store(_))) => return ended(log, inbox, Err(stop)),
         Ok(Err(stop)) => {
@@ -89,9 +95,14 @@ async fn read_history(run: &AgentContext, key: SessionKey, answers: &MessageRef)
 /// Before the second try.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// The result of calls that had none when the run was rejected.
+const REJECTED: &str = "the person rejected a call and ended the run";
+
 /// How a run that does not park ends.
 enum End {
     Finished(FinishReason),
+    /// A person rejected a call and with it the run.
+    Rejected,
     Cancelled,
     Failed(ErrorCode, String),
 }
@@ -101,7 +112,11 @@ const INTERNAL: &str =
 
 fn code(stop: &RunStop) -> ErrorCode {
     match stop {
-        RunStop::Model(_) => ErrorCode::ModelUnavailable,
+        RunStop::Model(error) => match error.cause() {
+            ModelError::TimedOut(_) => ErrorCode::UpstreamTimeout,
+            ModelError::RateLimited { .. } => ErrorCode::UpstreamRateLimited,
+            _ => ErrorCode::ModelUnavailable,
+        },
         RunStop::Cancelled | RunStop::Store(_) | RunStop::Order(_) => ErrorCode::Internal,
     }
 }
@@ -151,6 +166,11 @@ async fn finish(run: &AgentContext, log: &mut AgentLog, mut frame: Frame, end: E
     }
     let run_end = match end {
         End::Finished(reason) => frame.close(FrameEnd::Finished { reason }).map(|()| RunEnd::Finished),
+        End::Rejected => {
+            frame.settle_open_calls(REJECTED)?;
+            let reason = FinishReason::Other;
+            frame.close(FrameEnd::Finished { reason }).map(|()| RunEnd::Withdrawn)
+        }
         End::Cancelled => frame.close(FrameEnd::Cancelled).map(|()| RunEnd::Cancelled),
         End::Failed(code, message) => frame.fail(code, message).map(|()| RunEnd::Failed),
     }?;

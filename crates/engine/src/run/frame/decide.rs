@@ -10,7 +10,7 @@ impl Frame {
     /// Writes a person's answer with everything in it. A copy of a sub-agent's question shows the answer too; the grant is
     /// written once, where the question was asked.
     pub(crate) fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), FoldError> {
-        let Decision { approved, reason, input, grant } = decision;
+        let Decision { approved, reason, input, grant, .. } = decision;
         if let Some(input) = input {
             self.edit_input(&approval, input)?;
         }

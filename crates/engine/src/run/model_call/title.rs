@@ -63,10 +63,7 @@ pub(crate) async fn write(
     let beginning = transcript::pieces(conversation.messages(), READ, 1).pop().ok_or_else(nothing)?;
     let model = model(services, session, &record)?;
     let title = ask(services, session, &*model, request(&beginning, wish)).await?;
-    let given = services.store.title_session(record.key, title.clone(), only_untitled).await?;
-    if given {
-        services.note_change(&name.workspace, &name.session);
-    }
+    let given = session.set_title(title.clone(), only_untitled).await?;
     Ok(given.then_some(title))
 }
 
@@ -116,6 +113,7 @@ async fn ask(
     let usage = usage.plausible();
     if !failed || usage != Usage::default() {
         let called = SessionEvent::ModelCalled {
+            window: model.context_window(),
             message: services.ids.message(),
             run: None,
             agent: vec![WRITER.to_owned()],

@@ -38,6 +38,7 @@ impl UsageRecord {
             agent: run.position.path.clone(),
             model: model.name().to_owned(),
             cost,
+            window: model.context_window(),
             usage,
             duration_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             failed,
