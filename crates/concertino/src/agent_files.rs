@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use engine::{
     Engine,
     agents::{
-        AgentDefinition, AgentSource,
+        AgentDefinition, AgentSource, FileAgents,
         file::{self, Form},
         template,
     },
@@ -218,7 +218,7 @@ pub(crate) async fn load(engine: &Engine, folder: &Path, report: impl Fn(&FilePr
             checked.problems.iter().for_each(|problem| report(&file.locate(&agent, problem)));
         }
         // The next file may refer to these agents.
-        engine.agents().set_files(agents.clone());
+        engine.agents().set_files(FileAgents { folders: agents.clone(), ..FileAgents::default() });
     }
     Ok(())
 }

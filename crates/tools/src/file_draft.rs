@@ -62,12 +62,14 @@ pub(crate) fn need_of(path: &str, does: &str, files: &FileDomain) -> Need {
     Need::Write { why: format!("It {does} {path}."), paths: vec![path] }
 }
 
-/// Runs `work` on a thread that may block, with a draft that knows which of these files the session has read.
+/// Runs `work` on a thread that may block, with a draft that knows which of these files the session has read. Fails when
+/// the agent may not change one of them.
 pub(crate) async fn draft<T: Send + 'static>(
     files: &WorkspaceFiles,
     paths: Vec<LogicalPath>,
     work: impl FnOnce(&mut Draft) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<(T, Draft), ToolError> {
+    files.edit_limit.check(&paths)?;
     let mut read = HashMap::new();
     for path in paths {
         if let Some(version) = files.record.last_read(&path).await? {

@@ -17,6 +17,7 @@ mod commands_access;
 pub mod conformance;
 pub mod delegation;
 pub mod edit_file;
+mod edit_limit;
 pub mod exec_command;
 pub mod execute;
 mod file_diffs;
@@ -58,6 +59,7 @@ pub use arguments::{parse_arguments, read_arguments};
 pub use closure_call::closure_call;
 pub use command_need::{Invocation, judge_command};
 pub use commands_access::{Commands, NewCommand, NoCommands};
+pub use edit_limit::EditLimit;
 pub use execute::{GRACE, Limits, Outcome, execute};
 pub use registry::{Group, GroupError, NameTaken, Registry, RegistryError};
 pub use tool::{

@@ -20,7 +20,8 @@ pub(crate) use self::folder::Folder;
 use self::memory_record::MemoryRecord;
 
 use crate::{
-    AnyTool, Artifacts, Emit, Limits, NoCommands, Notes, Outcome, ToolCtx, ToolError, WorkspaceFiles, execute,
+    AnyTool, Artifacts, EditLimit, Emit, Limits, NoCommands, Notes, Outcome, ToolCtx, ToolError,
+    WorkspaceFiles, execute,
 };
 
 /// 2026-03-01T12:15:07.089Z, a Sunday.
@@ -125,7 +126,7 @@ pub(crate) fn files_in(folder: &Path) -> WorkspaceFiles {
 
 fn recorded(domain: FileDomain, workdir: Option<TempDir>) -> WorkspaceFiles {
     let record = Arc::new(MemoryRecord::new(domain.clone(), workdir));
-    WorkspaceFiles { domain, record, may_read: Arc::new(|_| true) }
+    WorkspaceFiles { domain, record, may_read: Arc::new(|_| true), edit_limit: EditLimit::default() }
 }
 
 pub(crate) fn ctx(shown: &Arc<Recorder>) -> ToolCtx {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use files::{FileDomain, FileError, LogicalPath, NewContent, Snapshot};
 
-use crate::ToolError;
+use crate::{EditLimit, ToolError};
 
 #[derive(Clone)]
 pub struct WorkspaceFiles {
@@ -14,6 +14,8 @@ pub struct WorkspaceFiles {
     pub record: Arc<dyn FileRecord>,
     /// Whether a file, relative to the work directory, may be read without asking a person. Searches skip the others.
     pub may_read: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    /// Which files the call may create or change.
+    pub edit_limit: EditLimit,
 }
 
 /// What the session knows of files. A file that it has not read, or that changed since, must not be overwritten.

@@ -7,6 +7,7 @@ use protocol::{
     AgentId, AgentKind, AgentSource, WorkspaceId,
     wire::agents::{AgentCheck, AgentFields, FieldProblem},
 };
+use tools::EditLimit;
 
 use super::{
     AgentDefinition, AgentRegistry, Listed,
@@ -360,6 +361,7 @@ fn limits(fields: &AgentFields, checked: &mut AgentCheck) {
         ("groups", fields.groups.len()),
         ("toolGroups", fields.tool_groups.len()),
         ("allowedSubAgents", fields.allowed_sub_agents.len()),
+        ("editableFileSuffixes", fields.editable_file_suffixes.len()),
         ("modes", fields.modes.len()),
         ("pageIds", fields.page_ids.len()),
         ("aliases", fields.aliases.len()),
@@ -367,6 +369,13 @@ fn limits(fields: &AgentFields, checked: &mut AgentCheck) {
     for (path, count) in lists.into_iter().filter(|(_, count)| *count > MOST_ENTRIES) {
         let fix = format!("Use at most {MOST_ENTRIES}.");
         checked.add(path, "too_long", format!("{path} has {count} entries."), fix);
+    }
+    for (at, suffix) in fields.editable_file_suffixes.iter().enumerate() {
+        if !EditLimit::is_suffix(suffix) {
+            let fix = "A suffix begins with a dot, such as .md.";
+            let text = format!("\"{suffix}\" is no suffix of a file's name.");
+            checked.add(&format!("editableFileSuffixes[{at}]"), "bad_suffix", text, fix);
+        }
     }
     let named = fields.modes.iter().enumerate().map(|(at, mode)| (format!("modes[{at}]"), mode));
     let pages = fields.page_ids.iter().enumerate().map(|(at, page)| (format!("pageIds[{at}]"), page));

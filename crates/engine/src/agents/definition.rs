@@ -37,6 +37,8 @@ pub struct AgentDefinition {
     pub fallback: Vec<String>,
     /// Tool keys. [`EVERYTHING`] stands for every tool and is for code templates only.
     pub tools: Vec<String>,
+    /// Whether tools that a workspace may not use are left out. Otherwise the agent cannot be used there at all.
+    pub tools_optional: bool,
     /// Capability groups; see [`super::groups`].
     pub groups: Vec<String>,
     /// Groups of its tools that the agent can put away and take out itself.
@@ -44,6 +46,8 @@ pub struct AgentDefinition {
     /// Whom it may delegate to; empty means nobody. [`EVERYTHING`] stands for every agent that a person defined and is
     /// for code templates only.
     pub allowed_sub_agents: Vec<String>,
+    /// The suffixes of the files that it and its sub-agents may create or change; empty means all files.
+    pub editable_suffixes: Vec<String>,
     pub max_depth: u32,
     pub max_steps: u32,
     pub budget: BudgetLimits,
@@ -84,9 +88,11 @@ impl AgentDefinition {
             model: None,
             fallback: Vec::new(),
             tools: Vec::new(),
+            tools_optional: false,
             groups: Vec::new(),
             tool_groups: Vec::new(),
             allowed_sub_agents: Vec::new(),
+            editable_suffixes: Vec::new(),
             max_depth: MAX_DEPTH,
             max_steps: match kind {
                 AgentKind::Main => MAIN_STEPS,
@@ -124,9 +130,11 @@ impl AgentDefinition {
             model: fields.model,
             fallback: fields.fallback,
             tools: fields.tool_keys,
+            tools_optional: false,
             groups: fields.groups,
             tool_groups: fields.tool_groups,
             allowed_sub_agents: fields.allowed_sub_agents,
+            editable_suffixes: fields.editable_file_suffixes,
             max_depth: fields.max_depth,
             max_steps: fields.max_steps,
             budget: fields.budget,
@@ -170,6 +178,7 @@ impl AgentDefinition {
             groups: self.groups.clone(),
             tool_groups: self.tool_groups.clone(),
             allowed_sub_agents: self.allowed_sub_agents.clone(),
+            editable_file_suffixes: self.editable_suffixes.clone(),
             max_depth: self.max_depth,
             max_steps: self.max_steps,
             budget: self.budget,

@@ -17,7 +17,7 @@ pub struct Draft {
 }
 
 /// The fields of a definition, in the order of the documentation.
-pub const FIELDS: [&str; 20] = [
+pub const FIELDS: [&str; 21] = [
     "name",
     "kind",
     "displayName",
@@ -31,6 +31,7 @@ pub const FIELDS: [&str; 20] = [
     "groups",
     "toolGroups",
     "allowedSubAgents",
+    "editableFileSuffixes",
     "maxDepth",
     "maxSteps",
     "budget",
@@ -101,6 +102,11 @@ fn read(body: &Map<String, Value>, stored: Option<&AgentFields>) -> Draft {
         groups: field!("groups", groups, "a list of capability groups"),
         tool_groups: field!("toolGroups", tool_groups, "a list of {name, description?, tools, active?}"),
         allowed_sub_agents: field!("allowedSubAgents", allowed_sub_agents, "a list of names of agents"),
+        editable_file_suffixes: field!(
+            "editableFileSuffixes",
+            editable_file_suffixes,
+            "a list of suffixes such as .md"
+        ),
         max_depth: field!("maxDepth", max_depth, "a whole number"),
         max_steps: field!("maxSteps", max_steps, "a whole number"),
         budget: field!("budget", budget, "an object {steps?, tokens?, microUsd?, wallTimeMs?}"),

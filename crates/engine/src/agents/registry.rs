@@ -1,7 +1,8 @@
 //! One registry of agents: the program's templates, the person's files, a workspace's own definitions.
 //!
-//! A name is looked up in that order of strength for its kind: a person's main agent replaces the built-in one of
-//! the same name; a built-in sub-agent stands before a file's, a file's before a workspace's.
+//! Precedence when several sources define the same name: for main agents a workspace's definition, then
+//! `main-agents.toml`, then the agent folders, then the program; for sub-agents the program, then the folders, then the
+//! workspace.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,10 +13,14 @@ use parking_lot::RwLock;
 use protocol::{AgentKind, AgentSource, WorkspaceId};
 
 use super::{
+    Prompt,
     definition::{AgentDefinition, DYNAMIC, EVERYTHING},
     template,
     workspace_tools::{WorkspaceTools, is_delegation},
 };
+
+/// The main agent of a request or session that names none.
+pub const DEFAULT_AGENT: &str = "general";
 
 pub struct AgentRegistry {
     state: RwLock<State>,
@@ -27,15 +32,31 @@ pub struct AgentRegistry {
 #[derive(Default)]
 struct State {
     builtin: Vec<Arc<AgentDefinition>>,
-    files: Vec<Arc<AgentDefinition>>,
+    /// The agents of `main-agents.toml`, in the order of the list.
+    main_file: Vec<Arc<AgentDefinition>>,
+    /// The agents of the agent folders.
+    folders: Vec<Arc<AgentDefinition>>,
+    /// What is wrong with those files, without names and paths.
+    file_warnings: Vec<String>,
     workspaces: HashMap<WorkspaceId, Own>,
     generation: u64,
     /// The newest ticket that was given out.
     tickets: u64,
 }
 
+/// The agents in the files of whoever runs the server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FileAgents {
+    /// Those of `main-agents.toml`, in the order of the list.
+    pub main_file: Vec<AgentDefinition>,
+    /// Those of the agent folders.
+    pub folders: Vec<AgentDefinition>,
+    /// What is wrong with the files, for people who may not see the names in them.
+    pub warnings: Vec<String>,
+}
+
 /// What a workspace has defined, and the ticket of whoever read it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Own {
     agents: Vec<Arc<AgentDefinition>>,
     ticket: u64,
@@ -67,11 +88,30 @@ impl AgentRegistry {
         Self { state: RwLock::new(state), tools: tools.into_iter().map(str::to_owned).collect(), limits }
     }
 
-    /// Replaces the agents of the person's files.
-    pub fn set_files(&self, agents: Vec<AgentDefinition>) {
+    /// A registry without the agents of files, against which new versions of the files are checked.
+    pub fn without_files(&self) -> Self {
+        let state = self.state.read();
+        let (builtin, workspaces) = (state.builtin.clone(), state.workspaces.clone());
+        Self {
+            state: RwLock::new(State { builtin, workspaces, ..State::default() }),
+            tools: self.tools.clone(),
+            limits: self.limits.clone(),
+        }
+    }
+
+    /// Replaces the agents of files, all at once. Runs keep the definition they began with.
+    pub fn set_files(&self, files: FileAgents) {
+        let shared = |agents: Vec<AgentDefinition>| agents.into_iter().map(Arc::new).collect();
         let mut state = self.state.write();
-        state.files = agents.into_iter().map(Arc::new).collect();
+        state.main_file = shared(files.main_file);
+        state.folders = shared(files.folders);
+        state.file_warnings = files.warnings;
         state.generation += 1;
+    }
+
+    /// What is wrong with the files of agents, without names and paths.
+    pub fn file_warnings(&self) -> Vec<String> {
+        self.state.read().file_warnings.clone()
     }
 
     /// Replaces the agents a workspace has defined; what runs keeps the definition it began with.
@@ -105,7 +145,7 @@ impl AgentRegistry {
     /// The main agent of a request; without a name it is `general`. A sub-agent that a person defined can be talked
     /// to as well.
     pub fn main(&self, workspace: &WorkspaceId, name: Option<&str>) -> Result<Arc<AgentDefinition>, NoAgent> {
-        let name = name.unwrap_or("general");
+        let name = name.unwrap_or(DEFAULT_AGENT);
         let own_sub = || {
             let agent = self.look_up(workspace, AgentKind::Sub, name)?;
             (agent.source != AgentSource::System).then_some(agent)
@@ -134,6 +174,52 @@ impl AgentRegistry {
         let all = self.all(workspace, kind);
         let exact = all.iter().find(|agent| agent.name == name);
         exact.or_else(|| all.iter().find(|agent| agent.is_called(name))).cloned()
+    }
+
+    /// The main agents that a person can select by their id: those of the program first, then those of
+    /// `main-agents.toml`, of the agent folders and of the workspace. One that replaces another has its place.
+    pub fn main_agents(&self, workspace: &WorkspaceId) -> Vec<Arc<AgentDefinition>> {
+        let (strongest, order) = {
+            let state = self.state.read();
+            let own = state.own(workspace);
+            let order = [&state.builtin, &state.main_file, &state.folders].map(Vec::as_slice);
+            let order: Vec<_> = order.into_iter().chain([own]).flatten().filter(is_main).cloned().collect();
+            let mut strongest: HashMap<String, Arc<AgentDefinition>> = HashMap::new();
+            for agent in state.main_by_strength(own) {
+                strongest.entry(agent.name.clone()).or_insert_with(|| Arc::clone(agent));
+            }
+            (strongest, order)
+        };
+        let mut listed = strongest;
+        let agents = order.iter().filter_map(|agent| listed.remove(&agent.name));
+        agents.filter(|agent| self.can_be_selected(workspace, agent)).collect()
+    }
+
+    /// The agent of [`main_agents`](Self::main_agents) with exactly this id.
+    pub fn main_exact(&self, workspace: &WorkspaceId, id: &str) -> Option<Arc<AgentDefinition>> {
+        let state = self.state.read();
+        let agent = state.main_by_strength(state.own(workspace)).find(|agent| agent.name == id).cloned();
+        drop(state);
+        agent.filter(|agent| self.can_be_selected(workspace, agent))
+    }
+
+    fn can_be_selected(&self, workspace: &WorkspaceId, agent: &AgentDefinition) -> bool {
+        is_selectable(&agent.name) && agent.enabled && self.unavailable(workspace, agent).is_none()
+    }
+
+    /// The role of the built-in agent `general`.
+    pub(super) fn builtin_role(&self) -> Prompt {
+        let state = self.state.read();
+        let general = state.builtin.iter().find(|agent| agent.name == DEFAULT_AGENT);
+        general.map_or_else(|| Prompt::literal(""), |general| general.prompt.clone())
+    }
+
+    /// Whether a sub-agent answers to this name, in the program, in the folders or in any workspace.
+    pub(super) fn has_sub_agent(&self, name: &str) -> bool {
+        let state = self.state.read();
+        let own = state.workspaces.values().flat_map(|own| &own.agents);
+        let mut all = state.builtin.iter().chain(&state.folders).chain(own);
+        all.any(|agent| agent.kind == AgentKind::Sub && agent.is_called(name))
     }
 
     /// All agents of a workspace, strongest first, each name once.
@@ -232,16 +318,21 @@ impl AgentRegistry {
     /// Strongest first.
     fn all(&self, workspace: &WorkspaceId, kind: AgentKind) -> Vec<Arc<AgentDefinition>> {
         let state = self.state.read();
-        let own = state.workspaces.get(workspace).map_or(&[][..], |own| own.agents.as_slice());
-        let order = match kind {
-            AgentKind::Main => [own, state.files.as_slice(), state.builtin.as_slice()],
-            AgentKind::Sub => [state.builtin.as_slice(), state.files.as_slice(), own],
-        };
-        order.into_iter().flatten().filter(|agent| agent.kind == kind).cloned().collect()
+        let own = state.own(workspace);
+        match kind {
+            AgentKind::Main => state.main_by_strength(own).cloned().collect(),
+            AgentKind::Sub => {
+                let all = state.builtin.iter().chain(&state.folders).chain(own);
+                all.filter(|agent| agent.kind == AgentKind::Sub).cloned().collect()
+            }
+        }
     }
 
     fn unavailable(&self, workspace: &WorkspaceId, agent: &AgentDefinition) -> Option<String> {
         if agent.tools.iter().any(|key| key == EVERYTHING) {
+            return None;
+        }
+        if agent.tools_optional {
             return None;
         }
         let named = agent.named_tools();
@@ -256,6 +347,31 @@ impl AgentRegistry {
             (more, _) => Some(format!("the tools {} do not exist", more.join(", "))),
         }
     }
+}
+
+impl State {
+    fn own(&self, workspace: &WorkspaceId) -> &[Arc<AgentDefinition>] {
+        self.workspaces.get(workspace).map_or(&[], |own| own.agents.as_slice())
+    }
+
+    /// The main agents by precedence, where `own` are those of a workspace.
+    fn main_by_strength<'s>(
+        &'s self,
+        own: &'s [Arc<AgentDefinition>],
+    ) -> impl Iterator<Item = &'s Arc<AgentDefinition>> {
+        own.iter().chain(&self.main_file).chain(&self.folders).chain(&self.builtin).filter(is_main)
+    }
+}
+
+fn is_main(agent: &&Arc<AgentDefinition>) -> bool {
+    agent.kind == AgentKind::Main
+}
+
+/// Whether a client can name this id when it selects a main agent.
+pub(super) fn is_selectable(id: &str) -> bool {
+    let allowed =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b'-';
+    (1..=64).contains(&id.len()) && id.bytes().all(allowed)
 }
 
 pub(super) fn is_name(name: &str) -> bool {

@@ -1,6 +1,8 @@
 //! The agents of a workspace as people see and change them. A change takes effect with the next message: the registry is
 //! updated before the response is sent.
 
+use std::sync::Arc;
+
 use protocol::{
     AgentId, AgentSource, WorkspaceId,
     wire::agents::{AgentCheck, AgentFields, AgentInfo, AgentList, CapabilityGroup, FieldProblem},
@@ -11,7 +13,7 @@ use store::{DefinitionRecord, StoreError};
 use crate::{
     Engine, EngineError,
     agents::{
-        AgentDefinition, Listed,
+        AgentDefinition, AgentRegistry, Listed,
         check::{self, Checker, MOST_DEFINITIONS},
         draft::{self, Draft},
         groups, prompt,
@@ -81,12 +83,28 @@ impl Engine {
         source: AgentSource,
         body: &Map<String, Value>,
     ) -> (AgentFields, AgentCheck) {
+        self.check_agent_in(&self.services.agents.registry, workspace, source, body).await
+    }
+
+    /// As [`check_agent`](Self::check_agent), against the names of another registry than the one in force.
+    pub async fn check_agent_in(
+        &self,
+        registry: &Arc<AgentRegistry>,
+        workspace: &WorkspaceId,
+        source: AgentSource,
+        body: &Map<String, Value>,
+    ) -> (AgentFields, AgentCheck) {
         let Draft { fields, problems } = draft::whole(body);
-        let known = |own: &&std::sync::Arc<AgentDefinition>| own.name == fields.name;
-        let own = self.services.agents.registry.own(workspace);
+        let known = |own: &&Arc<AgentDefinition>| own.name == fields.name;
+        let own = registry.own(workspace);
         let id = own.iter().find(known).and_then(|own| own.id.clone());
-        let checked = self.checked(workspace, source, id.as_ref(), &fields, problems).await;
+        let checked = self.checked_in(registry, workspace, source, id.as_ref(), &fields, problems).await;
         (fields, checked)
+    }
+
+    /// What is wrong with the files of agents, without names and paths, so that anybody may read it.
+    pub fn agent_warnings(&self) -> Vec<String> {
+        self.services.agents.registry.file_warnings()
     }
 
     pub async fn define_agent(
@@ -257,7 +275,6 @@ impl Engine {
         }
     }
 
-    /// Checks a definition, off the serving threads: its prompts may be templates.
     async fn checked(
         &self,
         workspace: &WorkspaceId,
@@ -266,10 +283,26 @@ impl Engine {
         fields: &AgentFields,
         unread: Vec<FieldProblem>,
     ) -> AgentCheck {
-        let (engine, workspace, id, fields) = (self.clone(), workspace.clone(), id.cloned(), fields.clone());
+        let registry = &self.services.agents.registry;
+        self.checked_in(registry, workspace, source, id, fields, unread).await
+    }
+
+    /// Checks a definition, off the serving threads: its prompts may be templates.
+    async fn checked_in(
+        &self,
+        registry: &Arc<AgentRegistry>,
+        workspace: &WorkspaceId,
+        source: AgentSource,
+        id: Option<&AgentId>,
+        fields: &AgentFields,
+        unread: Vec<FieldProblem>,
+    ) -> AgentCheck {
+        let (registry, catalog) = (Arc::clone(registry), Arc::clone(&self.services.catalog));
+        let (workspace, id, fields) = (workspace.clone(), id.cloned(), fields.clone());
         let checked = self.services.agents.template_threads.run(move || {
-            let listed = engine.services.agents.registry.list(&workspace);
-            engine.checker(&workspace, &listed, source, id.as_ref()).check(&fields)
+            let listed = registry.list(&workspace);
+            let (agents, catalog, workspace, id) = (&*registry, &*catalog, &workspace, id.as_ref());
+            Checker { agents, listed: &listed, catalog, workspace, id, source }.check(&fields)
         });
         let failed = || AgentCheck {
             problems: vec![FieldProblem {
@@ -296,7 +329,7 @@ impl Engine {
     }
 
     fn show_record(&self, workspace: &WorkspaceId, record: DefinitionRecord) -> AgentInfo {
-        let agent = std::sync::Arc::new(AgentDefinition::from_record(record));
+        let agent = Arc::new(AgentDefinition::from_record(record));
         let all = self.services.agents.registry.list(workspace);
         let listed = all.iter().find(|one| one.agent.id == agent.id);
         let unavailable = listed.and_then(|listed| listed.unavailable.clone());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use process::{CommandSpec, Program, StartError};
+use process::{Access, CommandSpec, Program, StartError};
 use protocol::{Clock, FailureCode, IdSource, JobId, SessionId, ToolCallId};
 use tokio_util::sync::CancellationToken;
 use tools::{
@@ -25,6 +25,9 @@ pub(crate) struct CallCommands {
     pub(crate) artifacts: Arc<dyn Artifacts>,
     /// Cancelled when the run is stopped: its commands end with it, also those that go on after their call.
     pub(crate) run: CancellationToken,
+    /// Whether commands may not change files: the agent is limited to files with certain suffixes, and a command could
+    /// change any.
+    pub(crate) read_only: bool,
 }
 
 #[async_trait]
@@ -41,7 +44,7 @@ impl Commands for CallCommands {
                 Invocation::Argv(words) => Program::Argv(words),
             },
             workspace.domain.os_path(&command.cwd),
-            command.access,
+            if self.read_only { Access::ReadOnly } else { command.access },
             self.jobs.environment(&workdir)?,
         );
         spec.network = command.network;

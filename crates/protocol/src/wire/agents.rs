@@ -42,6 +42,9 @@ pub struct AgentFields {
     /// The agents it may delegate to; none when empty.
     #[serde(default)]
     pub allowed_sub_agents: Vec<String>,
+    /// The suffixes of the files that it and its sub-agents may create or change, such as `.md`; all files when empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub editable_file_suffixes: Vec<String>,
     /// How deep delegation may go below it.
     pub max_depth: u32,
     /// Model calls it may make for one message or task.

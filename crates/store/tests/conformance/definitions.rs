@@ -26,6 +26,7 @@ fn record(workspace: &str, id: &str, name: &str) -> DefinitionRecord {
             groups: Vec::new(),
             tool_groups: Vec::new(),
             allowed_sub_agents: vec!["search".to_owned()],
+            editable_file_suffixes: vec![".md".to_owned()],
             max_depth: 4,
             max_steps: 20,
             budget: BudgetLimits { tokens: Some(u64::MAX), ..BudgetLimits::default() },

@@ -11,7 +11,7 @@ use protocol::{Durability, FileDiff};
 use serde_json::Value;
 
 use super::{call_in, ctx, files_in, memory_record::MemoryRecord};
-use crate::{AnyTool, Tool, ToolCtx, WorkspaceFiles, erase, typed::Family};
+use crate::{AnyTool, EditLimit, Tool, ToolCtx, WorkspaceFiles, erase, typed::Family};
 
 pub(crate) struct Folder {
     pub path: PathBuf,
@@ -32,7 +32,8 @@ impl Folder {
         let (folder, path) = filled(new(), files);
         let domain = FileDomain::open(&path, &[], HardLinks::Refuse).unwrap();
         let record = Arc::new(MemoryRecord::keeping(new(), domain.clone(), None, durability));
-        let files = WorkspaceFiles { domain, record, may_read: Arc::new(|_| true) };
+        let files =
+            WorkspaceFiles { domain, record, may_read: Arc::new(|_| true), edit_limit: EditLimit::default() };
         Self { files, path, _removed_at_the_end: folder }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use protocol::MessageId;
+use tools::EditLimit;
 
 use super::budget::Budget;
 use crate::agents::AgentDefinition;
@@ -15,6 +16,8 @@ pub(crate) struct Position {
     /// The greatest depth that its sub-agents may have.
     pub(crate) max_depth: u32,
     pub(crate) budget: Arc<Budget>,
+    /// Which files it may change: its own limit and those of its callers.
+    pub(crate) edit_limit: EditLimit,
     /// Whether it waits for a person.
     pub(crate) awaits_person: AtomicBool,
 }
@@ -27,6 +30,7 @@ impl Position {
             depth: 0,
             max_depth: agent.max_depth,
             budget: Budget::new(None, agent.budget),
+            edit_limit: EditLimit::default().with(&agent.editable_suffixes),
             awaits_person: AtomicBool::new(false),
         }
     }
@@ -41,6 +45,7 @@ impl Position {
             depth: caller.depth + 1,
             max_depth: caller.max_depth.min(caller.depth + 1 + agent.max_depth),
             budget: Budget::new(Some(Arc::clone(&caller.budget)), agent.budget),
+            edit_limit: caller.edit_limit.with(&agent.editable_suffixes),
             awaits_person: AtomicBool::new(false),
         }
     }

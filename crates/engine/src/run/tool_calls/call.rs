@@ -446,6 +446,7 @@ fn tool_ctx(work: &AgentWork, call: ToolCall, signals: mpsc::Sender<Signal>) -> 
             clock: Arc::clone(&run.services.clock),
             artifacts: Arc::clone(&artifacts) as Arc<dyn tools::Artifacts>,
             run: run.cancel.clone(),
+            read_only: run.position.edit_limit.is_limited(),
         }),
         artifacts,
         files: call_files(run, &work.log, &call),

@@ -29,6 +29,7 @@ pub(super) fn call_files(run: &AgentContext, log: &AgentLog, call: &ToolCall) ->
         domain: files.workspace.domain.clone(),
         record: Arc::new(record),
         may_read: Arc::new(move |path| rules.may_read(path)),
+        edit_limit: run.position.edit_limit.clone(),
     }
 }
 
