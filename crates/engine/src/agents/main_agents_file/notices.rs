@@ -15,6 +15,11 @@ pub struct Position {
 }
 
 impl Position {
+    /// The position of what follows this text.
+    pub fn after(text: &str) -> Self {
+        Self::at(text, text.len())
+    }
+
     /// The position of the byte at `offset`.
     pub(super) fn at(text: &str, offset: usize) -> Self {
         let offset = text.floor_char_boundary(offset);
