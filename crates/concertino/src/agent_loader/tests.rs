@@ -196,7 +196,8 @@ async fn changes_are_noticed_whatever_an_editor_does() {
             }
         }
     };
-    let changes: [(&str, &dyn Fn(&Files)); 8] = [
+    type Step<'a> = (&'a str, &'a dyn Fn(&Files));
+    let changes: [Step<'_>; 8] = [
         ("created", &|files| files.write(path, &agent("a"))),
         ("same size", &|files| files.write(path, &agent("b"))),
         ("replaced", &|files| {
