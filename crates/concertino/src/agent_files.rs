@@ -8,15 +8,11 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use engine::{
-    Engine,
-    agents::{
-        AgentDefinition, AgentSource, FileAgents,
-        file::{self, Form},
-        template,
-    },
+use engine::agents::{
+    file::{self, Form},
+    template,
 };
-use protocol::{WorkspaceId, wire::agents::FieldProblem};
+use protocol::wire::agents::FieldProblem;
 use serde_json::{Map, Value};
 
 const MAX_FILE_BYTES: u64 = 256 << 10;
@@ -55,13 +51,15 @@ pub(crate) struct FoundAgent {
 pub(crate) struct FileProblem {
     pub(crate) file: PathBuf,
     pub(crate) line: usize,
+    pub(crate) column: Option<usize>,
     pub(crate) text: String,
     pub(crate) fix: String,
 }
 
 impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file.display(), self.line, self.text)
+        let column = self.column.map_or(String::new(), |column| format!(":{column}"));
+        write!(f, "{}:{}{column}: {}", self.file.display(), self.line, self.text)
     }
 }
 
@@ -133,6 +131,10 @@ fn read_text(path: &Path) -> Result<Option<String>> {
 }
 
 impl AgentFile {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns the agents of the file. Leaves out built-in agents and agents of files, which are in a saved answer of
     /// `GET /api/agents` as well.
     pub(crate) fn agents(&self) -> Result<Vec<FoundAgent>, FileProblem> {
@@ -148,6 +150,7 @@ impl AgentFile {
         let bodies = bodies.map_err(|error| FileProblem {
             file: self.path.clone(),
             line: error.line,
+            column: None,
             text: error.message,
             fix: "Correct the file and try again.".to_owned(),
         })?;
@@ -187,40 +190,12 @@ impl AgentFile {
             }
             _ => problem.fix.clone(),
         };
-        FileProblem { file, line, text, fix }
+        FileProblem { file, line, column: None, text, fix }
     }
 }
 
 fn has_text(agent: &FoundAgent, field: &str, text: &str) -> bool {
     agent.body.get(field).and_then(Value::as_str) == Some(text.trim())
-}
-
-/// Loads the agents of the user's files into the engine. Agents with problems are reported and left out.
-pub(crate) async fn load(engine: &Engine, folder: &Path, report: impl Fn(&FileProblem)) -> Result<()> {
-    if !folder.exists() {
-        return Ok(());
-    }
-    let workspace = WorkspaceId::default_workspace();
-    let mut agents: Vec<AgentDefinition> = Vec::new();
-    for file in find(folder)? {
-        let found = match file.agents() {
-            Ok(found) => found,
-            Err(problem) => {
-                report(&problem);
-                continue;
-            }
-        };
-        for agent in found {
-            let (fields, checked) = engine.check_agent(&workspace, AgentSource::File, &agent.body).await;
-            if checked.problems.is_empty() {
-                agents.push(AgentDefinition::from_fields(fields, AgentSource::File));
-            }
-            checked.problems.iter().for_each(|problem| report(&file.locate(&agent, problem)));
-        }
-        // The next file may refer to these agents.
-        engine.agents().set_files(FileAgents { folders: agents.clone(), ..FileAgents::default() });
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use engine::{Engine, EngineParts, EngineSettings, RandomIds, SystemClock, transc
 use models::Catalog;
 use store::Store;
 
-use crate::{agent_files, config::Config, data_dir::DataDir, output};
+use crate::config::Config;
 
+/// The engine without the agents of files, which an [`AgentLoader`](crate::agent_loader::AgentLoader) adds.
 pub(crate) async fn build_engine(
     config: &Config,
-    data: &DataDir,
     store: Arc<dyn Store>,
     catalog: Arc<Catalog>,
     mirror: Option<Arc<Mirror>>,
@@ -42,11 +42,5 @@ pub(crate) async fn build_engine(
         },
     });
     engine.load_agents().await.context("cannot read the agents in the database")?;
-    agent_files::load(&engine, &data.agents(), |problem| {
-        output::note(format_args!(
-            "{problem} This agent is not available. Run `concertino agents check` for details."
-        ));
-    })
-    .await?;
     Ok(engine)
 }

@@ -20,9 +20,12 @@ use serde::Deserialize;
 use server::{Auth, Limits};
 use store::Durability;
 
+use main_agents::MainAgentsPath;
+
 mod approvals;
 pub(crate) mod commands;
 mod limits;
+pub(crate) mod main_agents;
 pub(crate) mod workdir;
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:4860";
@@ -48,6 +51,10 @@ pub(crate) struct Flags {
     /// folder].
     #[arg(long, global = true, help_heading = "Settings", value_name = "FOLDER")]
     workdir: Option<PathBuf>,
+    /// File with main agents [default: .concertino/main-agents.toml or .snow/main-agents.toml in
+    /// the work directory, else in the home folder].
+    #[arg(long, global = true, help_heading = "Settings", value_name = "FILE")]
+    main_agents: Option<PathBuf>,
     /// Which calls ask first: ask, auto-read-only or yolo [default: auto-read-only].
     #[arg(long, global = true, help_heading = "Settings", value_name = "MODE")]
     approvals: Option<String>,
@@ -89,6 +96,7 @@ struct File {
     log: Option<String>,
     workspace_tools: Option<HashMap<String, Vec<String>>>,
     workdir: Option<PathBuf>,
+    main_agents: Option<PathBuf>,
     hard_links: Option<String>,
     approvals: Option<String>,
     forbid_yolo: Option<bool>,
@@ -131,6 +139,8 @@ pub(crate) struct Config {
     pub(crate) workspace_tools: WorkspaceTools,
     /// The folders whose files agents read and change.
     pub(crate) files: FileSettings,
+    /// Where the main agents of the operator are.
+    pub(crate) main_agents: MainAgentsPath,
     /// Which calls a person is asked about.
     pub(crate) approvals: ApprovalSettings,
     /// How commands run.
@@ -205,6 +215,8 @@ impl Config {
         let workdir = flags.workdir.or_else(|| ours("WORKDIR").map(PathBuf::from)).or(file.workdir);
         let home = variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
         let workdir = workdir::workdir(workdir, &data_dir, here, home.as_deref())?;
+        let main_agents =
+            flags.main_agents.or_else(|| ours("MAIN_AGENTS").map(PathBuf::from)).or(file.main_agents);
         let approvals = approvals::Written {
             flag: flags.approvals,
             in_file: file.approvals,
@@ -274,6 +286,7 @@ impl Config {
                 Some(text) => workspace_tools(parse_workspace_tools(&text)?)?,
                 None => workspace_tools(file.workspace_tools.unwrap_or_default())?,
             },
+            main_agents: main_agents::main_agents(main_agents, &workdir, home.as_deref()),
             files: FileSettings {
                 workdir,
                 data_dir: data_dir.clone(),

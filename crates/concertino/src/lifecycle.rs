@@ -1,15 +1,33 @@
-//! Signals: Ctrl-C and SIGTERM end the process. SIGHUP, which a terminal sends when it closes, does not.
+//! Signals: Ctrl-C and SIGTERM end the process. SIGHUP, which a terminal sends when it closes, does not; it makes the
+//! server read its agent files again.
 
 use anyhow::Result;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Makes the process ignore SIGHUP from now on.
-pub(crate) fn ignore_hangup() -> Result<()> {
-    // Tokio's handler stays registered until the process ends, even when its stream is dropped.
+/// Receives SIGHUP, on which the server reads its agent files again.
+pub(crate) struct Hangups {
     #[cfg(unix)]
-    drop(signal(SignalKind::hangup())?);
-    Ok(())
+    signal: Signal,
+}
+
+impl Hangups {
+    /// Registers the signal: from now on it does not kill the process, even when this value is dropped.
+    pub(crate) fn listen() -> Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            signal: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Resolves at the next signal, or never where there is none.
+    pub(crate) async fn next(&mut self) {
+        #[cfg(unix)]
+        if self.signal.recv().await.is_some() {
+            return;
+        }
+        std::future::pending().await
+    }
 }
 
 /// Requests to end the process: Ctrl-C and SIGTERM. One that comes before [`Self::first`] is called is kept until then.

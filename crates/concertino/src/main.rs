@@ -3,6 +3,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic on a closed pipe; use `output`")]
 
 mod agent_files;
+mod agent_loader;
 mod build_engine;
 mod commands;
 mod config;

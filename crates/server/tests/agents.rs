@@ -18,6 +18,7 @@ mod agents {
     pub mod lane;
     pub mod left_over;
     pub mod limits;
+    pub mod main_agents;
     pub mod page;
     pub mod plan;
     pub mod random;

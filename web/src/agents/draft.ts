@@ -20,7 +20,7 @@ export interface Draft {
   [kept: string]: unknown
 }
 
-const KEPT = ['fallback', 'toolGroups', 'budget', 'autoBroadcast', 'modes', 'pageIds', 'aliases'] as const
+const KEPT = ['fallback', 'toolGroups', 'editableFileSuffixes', 'budget', 'autoBroadcast', 'modes', 'pageIds', 'aliases'] as const
 
 export const emptyDraft = (): Draft => ({
   name: '',

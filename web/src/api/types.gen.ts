@@ -66,6 +66,8 @@ export interface AgentInfo {
   toolGroups: ToolGroup[]
   /** The agents it may delegate to; none when empty. */
   allowedSubAgents: string[]
+  /** The suffixes of the files that it and its sub-agents may create or change, such as `.md`; all files when empty. */
+  editableFileSuffixes?: string[]
   /** How deep delegation may go below it. */
   maxDepth: number
   /** Model calls it may make for one message or task. */

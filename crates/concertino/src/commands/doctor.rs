@@ -1,9 +1,10 @@
-//! `concertino doctor`: checks the data folder, the database and the sandbox of commands, explains which model is used and
-//! why, and tests it with one call.
+//! `concertino doctor`: checks the data folder, the database, the sandbox of commands and the agent files, explains which
+//! model is used and why, and tests it with one call.
 
+mod agent_files;
 mod sandbox;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Result;
 use models::{
@@ -31,6 +32,8 @@ pub(crate) async fn doctor(config: &Config) -> Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     };
+    let catalog = Arc::new(catalog);
+    let agents_are_sound = agent_files::check(config, &data, is_sound, Arc::clone(&catalog)).await?;
     if config.model.discover {
         discover::discover(&catalog).await;
     }
@@ -47,7 +50,7 @@ pub(crate) async fn doctor(config: &Config) -> Result<ExitCode> {
         output::line(format_args!("  fallback: {name} ({})", fallback_state(&catalog, name)))?;
     }
     let code = probe::report(&*default.model()).await?;
-    Ok(if is_sound && is_contained { code } else { ExitCode::FAILURE })
+    Ok(if is_sound && is_contained && agents_are_sound { code } else { ExitCode::FAILURE })
 }
 
 /// Checks the whole database: its structure, the checksum of every row, and every chat against its log. Returns whether

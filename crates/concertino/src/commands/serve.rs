@@ -13,21 +13,25 @@ use tokio_util::sync::CancellationToken;
 
 use super::{chat::session::quoted, token::owner};
 use crate::{
+    agent_loader::AgentLoader,
     build_engine::build_engine,
     config::{Config, workdir},
     data_dir::DataDir,
-    lifecycle::{EndRequests, ignore_hangup},
+    lifecycle::{EndRequests, Hangups},
     model_choice, open_files, output,
 };
 
 /// How long runs may continue after the process was asked to end. Unfinished runs are resumed at the next start.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// The exit code when the file that the settings name for main agents cannot be used.
+const UNUSABLE_MAIN_AGENTS: u8 = 2;
+
 /// How long the last checkpoint of the write-ahead log may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
-    ignore_hangup()?;
+    let hangups = Hangups::listen()?;
     if !SystemClock::is_set() {
         bail!("the clock of this machine shows a year before 1970 or after 9999; set it and start again");
     }
@@ -45,8 +49,14 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     }
     let catalog = Arc::new(model_choice::catalog(&config.model, &data.providers())?);
     let mirror = config.transcripts.clone().map(Mirror::new);
-    let engine =
-        build_engine(config, &data, Arc::clone(&store), Arc::clone(&catalog), mirror.clone()).await?;
+    let engine = build_engine(config, Arc::clone(&store), Arc::clone(&catalog), mirror.clone()).await?;
+    let mut agents = AgentLoader::new(config, &data);
+    let loaded = agents.load(&engine).await;
+    loaded.print();
+    if loaded.named_file_is_unusable() {
+        output::note("concertino: the server does not start with a main agents file that cannot be read.");
+        return Ok(ExitCode::from(UNUSABLE_MAIN_AGENTS));
+    }
     // Registered before anybody can know that the server listens and ask it to end.
     let mut end_requests = EndRequests::listen()?;
     let listener = listen(config).await?;
@@ -61,6 +71,8 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
             model_choice::discover_default(&catalog, |found| output::note(found)).await;
         });
     }
+    let reloading = engine.clone();
+    background.spawn(async move { agents.watch(&reloading, hangups).await });
     let stop_mirror = CancellationToken::new();
     let mirroring = stop_mirror.clone().drop_guard();
     if let Some(mirror) = mirror {

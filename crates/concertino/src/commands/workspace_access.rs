@@ -10,6 +10,7 @@ use protocol::{WorkspaceId, wire::agents::AgentList};
 use reqwest::Method;
 
 use crate::{
+    agent_loader::AgentLoader,
     build_engine::build_engine,
     commands::chat::{
         client::{Client, ClientError},
@@ -57,7 +58,8 @@ impl WorkspaceAccess {
                     WorkspaceId::from_outside(&flags.workspace).context("--workspace is not valid")?;
                 let store = data.store_locked(config)?;
                 let catalog = model_choice::catalog(&config.model, &data.providers())?;
-                let engine = build_engine(config, &data, Arc::new(store), Arc::new(catalog), None).await?;
+                let engine = build_engine(config, Arc::new(store), Arc::new(catalog), None).await?;
+                AgentLoader::new(config, &data).load(&engine).await.print();
                 return Ok(Self::Local { engine, workspace, _lock: lock });
             }
         }

@@ -230,3 +230,20 @@ fn other_commands_reach_the_server_by_the_flags_that_differ_from_the_defaults() 
     let relative = flags(&[("CONCERTINO_DATA_DIR", "data")], "");
     assert!(std::path::Path::new(&relative[1]).is_absolute(), "{relative:?}");
 }
+
+#[test]
+fn main_agents_are_searched_in_the_work_directory_and_then_in_the_home_folder_unless_named() {
+    let found = |variables: &[(&str, &str)], file: &str, flag: Option<&str>| {
+        let flags =
+            Flags { main_agents: flag.map(PathBuf::from), workdir: Some("/work".into()), ..Flags::default() };
+        layer(flags, variables, file).unwrap().main_agents
+    };
+    let places = ["/work/.concertino", "/work/.snow", "/home/someone/.concertino", "/home/someone/.snow"];
+    let paths = places.map(|place| Path::new(place).join("main-agents.toml"));
+    assert_eq!(found(&[], "", None), MainAgentsPath::Search(paths.to_vec()));
+    let variables = [("CONCERTINO_MAIN_AGENTS", "/v.toml")];
+    let file = "main_agents = \"/f.toml\"";
+    assert_eq!(found(&[], file, None), MainAgentsPath::Named("/f.toml".into()));
+    assert_eq!(found(&variables, file, None), MainAgentsPath::Named("/v.toml".into()));
+    assert_eq!(found(&variables, file, Some("/a.toml")), MainAgentsPath::Named("/a.toml".into()));
+}

@@ -48,6 +48,24 @@ async fn a_line_that_writes_asks_and_always_covers_the_same_words() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commands_of_an_agent_that_is_limited_to_some_files_cannot_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("main-agents.toml");
+    let agents =
+        "[agents.general]\ntools = [\"shell-command\", \"write-file\"]\neditableFileSuffixes = [\".md\"]\n";
+    fs::write(&file, agents).unwrap();
+    let settings = [("CONCERTINO_APPROVALS", "yolo"), ("CONCERTINO_MAIN_AGENTS", file.to_str().unwrap())];
+    let server = Server::start(109, &settings).await;
+    let line = json!({ "command": "touch a.md a.rs; echo x > b.md" });
+    let report = server.output("limited", "shell-command", line).await;
+    assert_ne!(report["exitCode"], 0, "{report}");
+    let write = json!({ "path": "c.md", "content": "x" });
+    server.output("limited", "write-file", write).await;
+    let exists = |name: &str| server.work().join(name).exists();
+    assert_eq!(["a.md", "a.rs", "b.md", "c.md"].map(exists), [false, false, false, true]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_line_never_runs_and_says_why() {
     let server = Server::start(103, &[("CONCERTINO_APPROVALS", "yolo")]).await;
     let parts = server.call("no", &[("shell-command", json!({ "command": "sudo ls" }))]).await;

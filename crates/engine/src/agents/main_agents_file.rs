@@ -71,9 +71,10 @@ pub fn parse(text: &str, registry: &AgentRegistry) -> Result<MainAgents, Unusabl
     }
     let mut agents = Vec::new();
     for (key, table) in tables {
+        let count = notices.count();
         match agent::read(key, table, registry, &mut notices) {
             Ok(agent) => agents.push(agent),
-            Err(dropped) => notices.dropped(dropped.offset, dropped.text),
+            Err(dropped) => notices.dropped(count, dropped.offset, dropped.text),
         }
     }
     // Stable, so that agents of the same time stay in the order of the file. No time sorts first.

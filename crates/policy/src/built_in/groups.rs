@@ -92,7 +92,7 @@ pub(super) const GROUPS: &[Group] = &[
         because: "which agents follow as instructions",
         note: "Agents follow these files, or start programs from them.",
         patterns: "agents.md agents.override.md claude.md claude.local.md gemini.md skill.md .mcp.json \
-            mcp.json .concertino/** concertino.toml .agents/** .claude/** .codex/** .gemini/** \
+            mcp.json .concertino/** concertino.toml .snow/** main-agents.toml .agents/** .claude/** .codex/** .gemini/** \
             .cursor/** .cursorrules .windsurf/** .windsurfrules .clinerules .clinerules/** .roo/** \
             .aider.conf.yml .github/copilot-instructions.md .github/instructions/** \
             .github/prompts/**",

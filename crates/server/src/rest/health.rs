@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::state::ServerState;
 
-/// Answers 200 while the store can write and 503 while it cannot. `damage` is the number of damaged places found so far.
+/// Answers 200 while the store can write and 503 while it cannot. `damage` is the number of damaged places found so far,
+/// `warnings` says what is wrong with the agent files, without names.
 pub(crate) async fn show(State(state): State<ServerState>) -> (StatusCode, Json<Value>) {
     let store = state.engine.store_health().await;
     let connections = state.open_streams.load(Ordering::Relaxed) + state.connections.count();
@@ -24,6 +25,10 @@ pub(crate) async fn show(State(state): State<ServerState>) -> (StatusCode, Json<
     }
     if !store.damage.is_empty() {
         body["damage"] = store.damage.len().into();
+    }
+    let warnings = state.engine.agent_warnings();
+    if !warnings.is_empty() {
+        body["warnings"] = warnings.into();
     }
     (status, Json(body))
 }

@@ -46,6 +46,7 @@ pub(super) fn show(agent: &AgentInfo) -> String {
     );
     let time = fields.budget.wall_time_ms.map(|time| format!(", {} s", time / 1000)).unwrap_or_default();
     line("limits", &format!("{} steps, {} levels deep{time}", fields.max_steps, fields.max_depth));
+    line("edits only", &fields.editable_file_suffixes.join(", "));
     line("modes", &fields.modes.join(", "));
     line("pages", &fields.page_ids.join(", "));
     line("aliases", &fields.aliases.join(", "));

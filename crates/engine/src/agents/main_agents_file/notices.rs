@@ -15,6 +15,11 @@ pub struct Position {
 }
 
 impl Position {
+    /// The position of what follows this text.
+    pub fn after(text: &str) -> Self {
+        Self::at(text, text.len())
+    }
+
     /// The position of the byte at `offset`.
     pub(super) fn at(text: &str, offset: usize) -> Self {
         let offset = text.floor_char_boundary(offset);
@@ -71,8 +76,16 @@ impl<'t> Notices<'t> {
         }
     }
 
-    /// Never omitted: there are at most as many as agents.
-    pub(super) fn dropped(&mut self, offset: usize, text: String) {
+    /// How many there are so far, listed and omitted.
+    pub(super) fn count(&self) -> (usize, usize) {
+        (self.list.len(), self.omitted)
+    }
+
+    /// Adds the notice that an agent is left out, in place of all warnings about it since `count`. Never omitted: there
+    /// are at most as many as agents.
+    pub(super) fn dropped(&mut self, count: (usize, usize), offset: usize, text: String) {
+        self.list.truncate(count.0);
+        self.omitted = count.1;
         let position = Position::at(self.text, offset);
         self.list.push(Notice { position, severity: Severity::Dropped, text });
     }

@@ -265,3 +265,16 @@ fn a_file_has_at_most_two_hundred_agents_and_one_mebibyte() {
     assert!(parse(&comment(MAX_FILE_BYTES), &registry()).is_ok());
     assert!(parse(&comment(MAX_FILE_BYTES + 1), &registry()).is_err());
 }
+
+#[test]
+fn the_examples_of_the_documentation_are_valid() {
+    let pages =
+        [include_str!("../../../../../docs/agents.md"), include_str!("../../../../../docs/agents.zh-CN.md")];
+    for page in pages {
+        let (_, example) = page.split_once("```toml\n# main-agents.toml\n").unwrap();
+        let (example, _) = example.split_once("```").unwrap();
+        let read = read(example);
+        assert_eq!(names(&read), ["debugger", "code_reviewer", "writer"]);
+        assert_eq!(read.notices, []);
+    }
+}
