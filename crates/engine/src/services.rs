@@ -21,6 +21,7 @@ use crate::{
     files::workspaces::Workspaces,
     jobs::Jobs,
     log::flusher::Flusher,
+    secrets::SecretVault,
     settings::EngineSettings,
 };
 
@@ -33,6 +34,8 @@ pub(crate) struct Services {
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) settings: EngineSettings,
     pub(crate) caches: Caches,
+    /// What people answered to fields of type `secret`.
+    pub(crate) secrets: Arc<SecretVault>,
     pub(crate) tasks: Tasks,
 }
 

@@ -1,6 +1,6 @@
 //! A person's answer to an approval, on its way to the agent that asked.
 
-use protocol::{ApprovalId, CallPattern, GrantScope, RuleId};
+use protocol::{AnsweredBy, ApprovalId, CallPattern, GrantScope, InputAnswers, RuleId};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
@@ -19,6 +19,10 @@ pub struct Decision {
     pub(crate) input: Option<Value>,
     /// What the person allows from now on.
     pub(crate) grant: Option<GivenGrant>,
+    /// What the person filled in, for a request for input; the values of secret fields are references. Without answers
+    /// such a request is declined.
+    pub(crate) answers: Option<InputAnswers>,
+    pub(crate) by: AnsweredBy,
 }
 
 /// Calls that a person allows from now on, and the rule that this becomes.
@@ -30,8 +34,14 @@ pub(crate) struct GivenGrant {
 }
 
 impl Decision {
+    /// A plain yes or no to an approval, from a client of the chat routes.
     pub fn new(approved: bool, reason: Option<String>) -> Self {
-        Self { approved, reason, input: None, grant: None }
+        Self { approved, reason, input: None, grant: None, answers: None, by: AnsweredBy::Chat }
+    }
+
+    /// The answer to a request for input; it is declined without answers.
+    pub(crate) fn of_input(answers: Option<InputAnswers>, reason: Option<String>, by: AnsweredBy) -> Self {
+        Self { approved: answers.is_some(), reason, input: None, grant: None, answers, by }
     }
 }
 

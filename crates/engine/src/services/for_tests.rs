@@ -12,6 +12,7 @@ use crate::{
     agents::{AgentRegistry, template_threads::TemplateThreads, tool_set::ToolSets},
     files::workspaces::Workspaces,
     jobs::Jobs,
+    secrets::SecretVault,
     settings::EngineSettings,
 };
 
@@ -49,6 +50,7 @@ impl TemporaryStore {
             ids: Arc::new(RandomIds),
             settings,
             caches: Caches::default(),
+            secrets: Arc::new(SecretVault::new(None)),
             tasks: Tasks::default(),
         })
     }
