@@ -17,7 +17,7 @@ use engine::{
 use files::HardLinks;
 use protocol::{WorkspaceId, wire::chat::Profile};
 use serde::Deserialize;
-use server::{Auth, Limits};
+use server::{Auth, ConnectionLimits, Limits};
 use store::Durability;
 
 use main_agents::MainAgentsPath;
@@ -79,6 +79,8 @@ struct File {
     max_kept_bytes: Option<u64>,
     heartbeat_ms: Option<u64>,
     max_connections: Option<usize>,
+    max_event_connections: Option<usize>,
+    max_connections_per_token: Option<usize>,
     max_head_bytes: Option<usize>,
     max_bodies_bytes: Option<usize>,
     min_body_rate: Option<u64>,
@@ -122,6 +124,9 @@ pub(crate) struct Config {
     pub(crate) origins: Vec<String>,
     pub(crate) max_body_bytes: usize,
     pub(crate) heartbeat: Duration,
+    pub(crate) event_connections: ConnectionLimits,
+    /// Whether clients of the events surface may have calls run unasked.
+    pub(crate) allow_yolo: bool,
     pub(crate) limits: Limits,
     /// Worker threads of the server; the store has its own threads.
     pub(crate) threads: usize,
@@ -204,6 +209,8 @@ impl Config {
         let max_body_bytes =
             number("MAX_BODY_BYTES", ours("MAX_BODY_BYTES"))?.or(file.max_body_bytes).unwrap_or(32 << 20);
         let limits = limits::limits(&file, ours, max_body_bytes)?;
+        let event_connections = limits::event_connections(&file, ours)?;
+        let allow_yolo = !approvals::is_yolo_forbidden(file.forbid_yolo, ours)?;
 
         let listen = listen_address(flags.listen.or_else(|| ours("LISTEN")).or(file.listen))?;
         let auth = auth(ours("AUTH").or(file.auth), listen)?;
@@ -253,6 +260,8 @@ impl Config {
             hosts,
             origins: ours("ALLOWED_ORIGINS").map(list).or(file.allowed_origins).unwrap_or_default(),
             max_body_bytes,
+            event_connections,
+            allow_yolo,
             heartbeat: Duration::from_millis(
                 number("HEARTBEAT_MS", ours("HEARTBEAT_MS"))?.or(file.heartbeat_ms).unwrap_or(12_000).max(10),
             ),

@@ -8,6 +8,7 @@ mod definitions;
 mod events;
 mod jobs;
 mod listed_tools;
+mod questions;
 mod rules;
 mod session_index;
 mod sub_chat;
@@ -50,6 +51,7 @@ use crate::{
     log::open_logs::OpenLogs,
     mailbox::answer::Reply,
     run::launch::AgentRunner,
+    secrets::SecretVault,
     services::{Agents, Caches, Services, Tasks, ToolAccess, rule_book::RuleBook},
     session::{
         actor::{Command, Stopped},
@@ -108,6 +110,8 @@ impl Engine {
         let agents =
             Agents { registry, tool_sets: ToolSets::default(), template_threads: TemplateThreads::default() };
         let files = Workspaces::new(settings.files.clone());
+        let data_dir = settings.files.as_ref().map(|files| files.data_dir.as_path());
+        let secrets = Arc::new(SecretVault::new(data_dir));
         let rules = Arc::new(RuleBook::new(Arc::clone(&store), &settings.approvals));
         let jobs = Arc::new(Jobs::new(settings.commands.clone()));
         let tools = ToolAccess { registry: tools, rules, files, jobs };
@@ -121,6 +125,7 @@ impl Engine {
             ids,
             settings,
             caches: Caches::default(),
+            secrets,
             tasks: Tasks::default(),
         });
         let runner = Arc::new(AgentRunner::new(Arc::clone(&services)));

@@ -8,6 +8,8 @@ use protocol::{
 };
 use store::StoreError;
 
+use crate::secrets::SecretError;
+
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     #[error("{0}")]
@@ -44,6 +46,10 @@ pub enum EngineError {
     ApprovalSettled,
     #[error("The answer carries another input than the one that was asked about. Nothing was run.")]
     ApprovalAltered,
+    #[error("{}", wrong(.0))]
+    InvalidAnswer(Vec<FieldProblem>),
+    #[error("A secret could not be stored or read: {0}. Nothing was answered; send it again.")]
+    Secret(#[source] SecretError),
     #[error("{0}")]
     NothingToContinue(&'static str),
     #[error("This message was taken back, or the chat was stopped, before it began.")]
@@ -120,7 +126,8 @@ impl EngineError {
     /// Exhaustive on purpose: a new error does not compile until it has a code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::InvalidMessage(_) => ErrorCode::InvalidMessage,
+            Self::InvalidMessage(_) | Self::InvalidAnswer(_) => ErrorCode::InvalidMessage,
+            Self::Secret(_) => ErrorCode::StoreUnavailable,
             Self::UnknownModel(_) => ErrorCode::UnknownModel,
             Self::ModelNotReady(_) => ErrorCode::ModelNotReady,
             Self::UnsupportedAttachment(_) => ErrorCode::UnsupportedAttachment,

@@ -17,6 +17,7 @@ mod log;
 mod mailbox;
 mod model_choice;
 mod run;
+mod secrets;
 mod services;
 mod session;
 mod session_name;
@@ -39,6 +40,7 @@ pub use files::{
 pub use jobs::CommandSettings;
 pub use mailbox::answer::Decision;
 pub use models::catalog::list::{Filter as ModelFilter, ModelList};
+pub use secrets::SecretError;
 pub use session::{
     actor::Stopped,
     events_reader::EventsReader,

@@ -23,6 +23,7 @@ use crate::{
     files::workspaces::Workspaces,
     jobs::Jobs,
     log::{flusher::Flusher, open_logs::OpenLogs},
+    secrets::SecretVault,
     settings::EngineSettings,
 };
 
@@ -36,6 +37,8 @@ pub(crate) struct Services {
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) settings: EngineSettings,
     pub(crate) caches: Caches,
+    /// What people answered to fields of type `secret`.
+    pub(crate) secrets: Arc<SecretVault>,
     pub(crate) tasks: Tasks,
 }
 

@@ -5,6 +5,7 @@
 //! 1. A rule that refuses wins, whatever layer it is in. So does the built-in refusal to write into `.git`.
 //! 2. *Sensitive* calls ask every time, in every mode; no rule allows them. These are writes to files that later
 //!    commands or tools execute or trust, writes to files that usually hold secrets, and whatever a tool marks so.
+//!    Requests for input ask every time as well: nobody but a person can answer them.
 //! 3. The strongest layer that has a rule for the call decides: session, workspace, server, built-in. Within a layer
 //!    "ask" wins over "allow".
 //! 4. The [`ApprovalMode`](protocol::policy::ApprovalMode).

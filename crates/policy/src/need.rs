@@ -1,6 +1,7 @@
 //! What a call needs, said by its tool.
 
 use commands::Judgement;
+use protocol::InputForm;
 
 /// What a call needs, as its tool says it after reading the input.
 ///
@@ -25,6 +26,9 @@ pub enum Need {
         /// Whether "always" may allow every call of the tool. If not, the call is sensitive.
         always: bool,
     },
+    /// It asks a person to fill in a form, and its result is what they filled in. It asks in every mode, and no rule can
+    /// answer in their place.
+    Input { form: Box<InputForm> },
     /// It runs a shell line or a program.
     Command(Judgement),
     /// It never runs, whatever a person says.

@@ -1,6 +1,9 @@
 //! The sentences that say why a call asks or is refused.
 
-use protocol::policy::{Rule, RuleLayer};
+use protocol::{
+    InputForm,
+    policy::{Rule, RuleLayer},
+};
 
 use crate::{
     describe::{calls, list},
@@ -21,6 +24,15 @@ pub(crate) fn reads_secret(paths: &[&str]) -> String {
         names(paths),
         if paths.len() == 1 { "holds" } else { "hold" }
     )
+}
+
+/// "The agent asks you: Which colour?"
+pub(crate) fn asks_for_input(form: &InputForm) -> String {
+    match (&form.title, form.fields.as_slice()) {
+        (Some(title), _) => format!("The agent asks you for input: {title}"),
+        (None, [field]) => format!("The agent asks you: {}", field.label),
+        (None, _) => "The agent asks you for input.".to_owned(),
+    }
 }
 
 pub(crate) fn not_plain(path: &str) -> String {

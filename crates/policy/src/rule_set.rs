@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use protocol::InputForm;
 use protocol::policy::{ApprovalMode, CallPattern, Rule, RuleEffect, RuleLayer, Verdict};
 
 use crate::{
@@ -78,6 +79,7 @@ impl RuleSet {
                 None => Verdict::Run,
             },
             Need::Approval { why, always } => self.judge_approval(tool, why, *always),
+            Need::Input { form } => self.judge_input(tool, form),
             Need::Read { paths } => self.judge_paths(tool, paths, Access::Read),
             Need::Write { paths, why } => self.judge_paths(tool, paths, Access::Write { why }),
             Need::Command(line) => self.judge_command(tool, line),
@@ -108,6 +110,13 @@ impl RuleSet {
                 Verdict::Ask { why: why.to_owned(), grant: Some(CallPattern::tool(tool)), sensitive: false }
             }
         })
+    }
+
+    fn judge_input(&self, tool: &str, form: &InputForm) -> Verdict {
+        match self.by_rules(tool, Touched::NoFile, Action::Call) {
+            Some(refusal @ Verdict::Refuse { .. }) => refusal,
+            _ => Verdict::Ask { why: reason::asks_for_input(form), grant: None, sensitive: false },
+        }
     }
 
     fn judge_paths(&self, tool: &str, paths: &[String], access: Access<'_>) -> Verdict {

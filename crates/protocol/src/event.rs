@@ -24,6 +24,7 @@ use crate::{
     facts::TurnFacts,
     file_change::FileChange,
     id::{ApprovalId, ChangeId, MessageId, MessageRef, RuleId, RunId, SessionId, ToolCallId},
+    interaction::{AnsweredBy, InteractionKind},
     message::{UiMessage, facts::MessageFacts},
     planted::Planted,
     policy::{CallPattern, GrantScope, Question, Rule},
@@ -32,6 +33,7 @@ use crate::{
     source::Timestamp,
     tool::ToolCall,
     usage::{Cost, Usage},
+    user_input::InputAnswers,
 };
 
 /// The number of an event in its session. Strictly increasing, never reused, gaps allowed.
@@ -305,7 +307,8 @@ pub enum SessionEvent {
         artifact: Artifact,
     },
 
-    /// The call waits for a person. This input is what runs later, whatever the client sends.
+    /// The call waits for a person: for their approval, or for what they fill in. The input of an approval is what runs
+    /// later, whatever the client sends.
     ApprovalAsked {
         message: MessageId,
         approval: ApprovalId,
@@ -313,6 +316,8 @@ pub enum SessionEvent {
         /// What the person is told. Absent in older logs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<Box<Question>>,
+        #[serde(default, skip_serializing_if = "InteractionKind::is_approval")]
+        kind: InteractionKind,
         /// A copy, in the main agent's message, of a question that a sub-agent asked in its own.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         raised: bool,
@@ -326,6 +331,14 @@ pub enum SessionEvent {
         /// Nobody denied it: a new message or a stop made the question moot.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         withdrawn: bool,
+        #[serde(default, skip_serializing_if = "InteractionKind::is_approval")]
+        kind: InteractionKind,
+        /// What the person filled in. Absent for an approval, and when they declined.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answers: Option<Box<InputAnswers>>,
+        /// Absent in older logs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<AnsweredBy>,
         /// The same answer, for the copy of the question.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         raised: bool,

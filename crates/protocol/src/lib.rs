@@ -28,6 +28,7 @@ pub mod source;
 pub mod tool;
 pub mod transcript;
 pub mod usage;
+pub mod user_input;
 pub mod wire;
 
 pub use agent::{
@@ -49,6 +50,7 @@ pub use id::{
     AgentId, ApprovalId, ArtifactId, ChangeId, IdError, JobId, MessageId, MessageRef, PrincipalId, RuleId,
     RunId, SessionId, ToolCallId, WorkspaceId,
 };
+pub use interaction::{AnsweredBy, InteractionKind};
 pub use message::facts::{
     CommandName, EditedCall, Fallback, Limit, MessageCommand, MessageFacts, MessageStatus, RaisedCall,
     StopReason, Stopped,
@@ -61,4 +63,7 @@ pub use run::{Origin, RunOptions, SubAgentStream, WhenBusy};
 pub use source::{Clock, IdSource, Timestamp};
 pub use tool::{FailureCode, ListedTool, ToolCall, ToolRisk, ToolSpec};
 pub use usage::{Cost, Price, Usage};
+pub use user_input::{
+    AnswerValue, FieldType, InputAnswers, InputField, InputForm, InputOption, ShortQuestion, UserAnswer,
+};
 pub use wire::chat::Chunk;

@@ -6,6 +6,7 @@ use crate::{
     file_change::FileDiff,
     id::{RuleId, SessionId},
     source::Timestamp,
+    user_input::InputForm,
 };
 
 /// How much is asked about when no rule says otherwise.
@@ -163,6 +164,16 @@ pub struct Question {
     /// The files that the call would change, as they were when it was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileDiff>,
+    /// What the person is asked to fill in, when this is a request for input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<Box<InputForm>>,
+}
+
+impl Question {
+    /// Asks whether a call may run.
+    pub fn approval(why: String) -> Self {
+        Self { why, always: None, sensitive: false, files: Vec::new(), form: None }
+    }
 }
 
 /// A rule as `/api/rules` lists it.

@@ -28,6 +28,8 @@ pub enum ToolRisk {
     Executes,
     /// It does nothing without an approval.
     Asks,
+    /// It asks the person to fill in a form, in every mode.
+    Input,
     /// It starts or directs another agent, whose calls are judged one by one.
     Delegates,
     /// The front end executes it.
@@ -42,6 +44,7 @@ impl ToolRisk {
             Self::Writes => "writes",
             Self::Executes => "executes",
             Self::Asks => "asks",
+            Self::Input => "input",
             Self::Delegates => "delegates",
             Self::FrontEnd => "front end",
         }

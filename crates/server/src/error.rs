@@ -62,7 +62,9 @@ impl From<EngineError> for ApiError {
             error.to_string()
         };
         let (problems, current) = match error {
-            EngineError::InvalidAgent(problems) | EngineError::InvalidRule(problems) => (problems, None),
+            EngineError::InvalidAgent(problems)
+            | EngineError::InvalidRule(problems)
+            | EngineError::InvalidAnswer(problems) => (problems, None),
             EngineError::AgentChanged(current) => (Vec::new(), Some(current)),
             _ => (Vec::new(), None),
         };

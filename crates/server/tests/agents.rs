@@ -26,4 +26,5 @@ mod agents {
     pub mod services;
     pub mod slots;
     pub mod trees;
+    pub mod user_input;
 }

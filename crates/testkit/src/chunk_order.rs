@@ -9,6 +9,8 @@ use protocol::{Chunk, FinishReason};
 enum Call {
     Input,
     Output,
+    /// The client filled in an output; the server may replace it.
+    FilledIn,
     Settled,
 }
 
@@ -31,6 +33,11 @@ impl ChunkOrder {
             .map(|(call, settled)| (call, if settled { Call::Settled } else { Call::Output }))
             .collect();
         Self { calls, ..Self::default() }
+    }
+
+    /// The client filled in the output of this call, and the server may replace it with what it made of it.
+    pub fn filled_in(&mut self, call: String) {
+        self.calls.insert(call, Call::FilledIn);
     }
 
     /// Accepts the next chunk of the stream, or returns what is wrong with it.
@@ -101,7 +108,8 @@ impl ChunkOrder {
             | Chunk::ToolOutputError { tool_call_id, .. }
             | Chunk::ToolOutputDenied { tool_call_id } => {
                 ensure(self.open.is_none(), "a result while a segment is open")?;
-                ensure(self.call(tool_call_id) == Some(Call::Output), "a result for no open call")?;
+                let is_open = matches!(self.call(tool_call_id), Some(Call::Output | Call::FilledIn));
+                ensure(is_open, "a result for no open call")?;
                 self.calls.insert(tool_call_id.to_string(), Call::Settled);
                 self.results_in_step = true;
             }

@@ -104,6 +104,11 @@ impl Turn {
         let calls = shown.iter().flat_map(UiMessage::tool_parts);
         let calls: Vec<_> = calls.map(|tool| (tool.call.to_string(), tool.state.is_settled())).collect();
         self.order = ChunkOrder::continuing(calls);
+        let asked =
+            shown.iter().flat_map(UiMessage::tool_parts).filter(|tool| tool.tool == "request-user-input");
+        for tool in asked.filter(|tool| tool.state.is_settled()) {
+            self.order.filled_in(tool.call.to_string());
+        }
         self.fold = Some(match shown {
             Some(shown) => MessageFold::continuing(shown),
             None => MessageFold::new(MessageId::new(id)),

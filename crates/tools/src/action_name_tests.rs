@@ -60,6 +60,7 @@ fn no_call_fails_for_want_of_it_or_because_of_it() {
         "shell-command" => json!({ "command": "ls" }),
         "exec-command" => json!({ "cmd": "ls" }),
         "write-stdin" => json!({ "sessionId": "job_1" }),
+        "request-user-input" => json!({ "question": "a" }),
         _ => json!({}),
     };
     for tool in

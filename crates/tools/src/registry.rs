@@ -18,6 +18,7 @@ use crate::{
     grep_files::GrepFiles,
     list_dir::ListDir,
     read_file::ReadFile,
+    request_user_input::RequestUserInput,
     shell::Shell,
     shell_command::ShellCommand,
     test_approval::TestApproval,
@@ -59,6 +60,7 @@ impl Registry {
         registry.register(erase(ShellCommand::new(table), Family::Host))?;
         registry.register(erase(ExecCommand { table: Arc::clone(table) }, Family::Host))?;
         registry.register(erase(WriteStdin, Family::Host))?;
+        registry.register(erase(RequestUserInput, Family::Host))?;
         registry.register(erase(TestApproval, Family::Host))?;
         for tool in delegation::tools() {
             registry.register(tool)?;

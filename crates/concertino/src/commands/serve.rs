@@ -124,6 +124,8 @@ fn server_settings(config: &Config) -> ServerSettings {
             connections: open_files::connection_limit(config.limits.connections),
             ..config.limits.clone()
         },
+        event_connections: config.event_connections.clone(),
+        allow_yolo: config.allow_yolo,
     }
 }
 

@@ -37,10 +37,7 @@ pub(super) fn approvals(written: Written, ours: impl Fn(&str) -> Option<String>)
         None => ApprovalMode::default(),
         Some(name) => mode(&name)?,
     };
-    // Whoever forbids it must be heard: a variable cannot lift what the file says.
-    let forbidden =
-        written.forbid_yolo == Some(true) || switch("FORBID_YOLO", ours("FORBID_YOLO"))? == Some(true);
-    if forbidden && mode == ApprovalMode::Yolo {
+    if is_yolo_forbidden(written.forbid_yolo, &ours)? && mode == ApprovalMode::Yolo {
         bail!(
             "approvals is \"yolo\", but forbid_yolo is set; choose \"ask\" or \"auto-read-only\", or remove forbid_yolo"
         );
@@ -50,6 +47,14 @@ pub(super) fn approvals(written: Written, ours: impl Fn(&str) -> Option<String>)
     }
     let rules = written.rules.into_iter().enumerate().map(|(at, rule)| server_rule(at + 1, rule));
     Ok(ApprovalSettings { mode, rules: rules.collect::<Result<_>>()? })
+}
+
+/// Whoever forbids it must be heard: a variable cannot lift what the file says.
+pub(super) fn is_yolo_forbidden(
+    in_file: Option<bool>,
+    ours: impl Fn(&str) -> Option<String>,
+) -> Result<bool> {
+    Ok(in_file == Some(true) || switch("FORBID_YOLO", ours("FORBID_YOLO"))? == Some(true))
 }
 
 fn mode(name: &str) -> Result<ApprovalMode> {

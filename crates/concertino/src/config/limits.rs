@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use server::Limits;
+use server::{ConnectionLimits, Limits};
 
 use super::{File, number};
 
@@ -40,5 +40,20 @@ pub(super) fn limits(
             .max(max_body_bytes),
         write_time: time("WRITE_TIMEOUT_MS", file.write_timeout_ms, default.write_time)?,
         ..default
+    })
+}
+
+/// Reads how many event connections may be open, in all and with one token.
+pub(super) fn event_connections(
+    file: &File,
+    ours: impl Fn(&str) -> Option<String>,
+) -> Result<ConnectionLimits> {
+    let default = ConnectionLimits::default();
+    let size = |name: &str, in_file: Option<usize>, default: usize| -> Result<usize> {
+        Ok(number(name, ours(name))?.or(in_file).unwrap_or(default).max(1))
+    };
+    Ok(ConnectionLimits {
+        all: size("MAX_EVENT_CONNECTIONS", file.max_event_connections, default.all)?,
+        per_token: size("MAX_CONNECTIONS_PER_TOKEN", file.max_connections_per_token, default.per_token)?,
     })
 }

@@ -5,17 +5,18 @@
 /// A group and the keys of its tools.
 pub type Group = (&'static str, &'static [&'static str]);
 
-pub const GROUPS: [Group; 5] = [
+pub const GROUPS: [Group; 6] = [
     ("system", &["time-now", "update-plan"]),
     ("agent", &["spawn-agent", "send-input", "wait-agent", "abort-agent"]),
     ("file-read", &["read-file", "list-dir", "grep-files", "glob-files"]),
     ("file-write", &["write-file", "edit-file", "apply-patch"]),
     ("shell", &["shell", "shell-command", "exec-command", "write-stdin"]),
+    ("approval", &["request-user-input"]),
 ];
 
 /// Tools that are not built yet, by the group or the agent that they are for. Built-in agents may name them; such an agent
 /// is not available until they exist.
-pub const PLANNED: [Group; 19] = [
+pub const PLANNED: [Group; 18] = [
     ("system", &["jsx-create"]),
     (
         "browser",
@@ -39,7 +40,6 @@ pub const PLANNED: [Group; 19] = [
     ("widget", &["generate-widget", "widget-init", "widget-list", "widget-get", "widget-check"]),
     ("project", &["project-query", "project-mutate"]),
     ("code-interpreter", &["js-repl", "js-repl-reset"]),
-    ("approval", &["request-user-input"]),
     ("search", &["search_google", "search_bing", "search_sogou", "search_github", "search_wiki"]),
     ("viewer", &["viewer_fetch", "http_download"]),
     (

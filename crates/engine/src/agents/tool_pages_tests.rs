@@ -84,6 +84,7 @@ fn rule_of(tool: &dyn AnyTool, language: Language) -> &'static str {
     let need = match tool.risk() {
         ToolRisk::Reads | ToolRisk::Delegates | ToolRisk::FrontEnd => Need::Read { paths },
         ToolRisk::Writes => Need::Write { paths, why: String::new() },
+        ToolRisk::Input => Need::Approval { why: String::new(), always: false },
         ToolRisk::Asks | ToolRisk::Executes => Need::Approval { why: String::new(), always: true },
     };
     match rules.judge(&tool.spec().name, &need) {
@@ -99,6 +100,7 @@ fn risk_of(tool: &dyn AnyTool, language: Language) -> &'static str {
         ToolRisk::Reads => "只读",
         ToolRisk::Writes => "写入",
         ToolRisk::Asks => "需批准",
+        ToolRisk::Input => "请用户填写",
         ToolRisk::Executes => "执行程序",
         ToolRisk::Delegates => "委派",
         ToolRisk::FrontEnd => "前端执行",

@@ -7,7 +7,8 @@
 use std::{sync::Arc, time::Duration};
 
 use protocol::{
-    ApprovalId, CallPattern, GrantScope, Question, SessionId, Verdict, WorkspaceId,
+    AnsweredBy, ApprovalId, CallPattern, GrantScope, InteractionKind, Question, SessionId, Verdict,
+    WorkspaceId,
     interaction::{Interaction, InteractionStatus},
     json::{disarm, same},
     wire::rest::{ApprovalAnswer, ApprovalList, AskedApproval, WaitingApproval},
@@ -64,11 +65,20 @@ impl Engine {
         workspace: WorkspaceId,
         approval: ApprovalId,
         answer: ApprovalAnswer,
+        by: AnsweredBy,
     ) -> Result<Interaction, EngineError> {
         let asked = self.interaction(&workspace, &approval).await?;
+        if asked.interaction.kind == InteractionKind::Input {
+            return Err(EngineError::InvalidMessage(
+                "This is a request for input, not an approval: answer it with answers, or with cancelled."
+                    .to_owned(),
+            ));
+        }
         let ApprovalAnswer { approved, reason, always, input } = answer;
         let payload = ApprovalPayload { input, always };
-        let decision = self.check(&workspace, &asked, Decision::new(approved, reason), payload).await?;
+        let decision = self
+            .check(&workspace, &asked, Decision { by, ..Decision::new(approved, reason) }, payload)
+            .await?;
         let grant = decision.grant.clone();
         self.tell(&workspace, &asked.session, approval.clone(), decision).await?;
         if let Some(grant) = grant {
@@ -79,6 +89,7 @@ impl Engine {
 
     /// Checks the answers in a chat message; what was given with them becomes part of the decision.
     pub(super) async fn check_answers(&self, request: &mut SendRequest) -> Result<(), EngineError> {
+        self.take_inputs(request).await?;
         let SendKind::Continue { answers, .. } = &mut request.kind else { return Ok(()) };
         for answer in answers.iter_mut() {
             if let Some(payload) = answer.payload.take() {
@@ -90,7 +101,7 @@ impl Engine {
         Ok(())
     }
 
-    async fn tell(
+    pub(super) async fn tell(
         &self,
         workspace: &WorkspaceId,
         session: &SessionId,
@@ -204,7 +215,7 @@ impl Engine {
         }
     }
 
-    async fn interaction(
+    pub(super) async fn interaction(
         &self,
         workspace: &WorkspaceId,
         approval: &ApprovalId,
@@ -216,10 +227,5 @@ impl Engine {
 
 /// What the person is told. An older version did not store it.
 fn question_of(asked: &Interaction, stored: Option<Question>) -> Question {
-    stored.unwrap_or_else(|| Question {
-        why: format!("The tool {} needs your approval.", asked.tool),
-        always: None,
-        sensitive: false,
-        files: Vec::new(),
-    })
+    stored.unwrap_or_else(|| Question::approval(format!("The tool {} needs your approval.", asked.tool)))
 }

@@ -26,6 +26,8 @@ fn ordinary(rules: &RuleSet, tool: &str, risk: ToolRisk, group: Option<&str>) ->
         ToolRisk::Reads if group == Some("file-read") => Need::Read { paths: paths() },
         ToolRisk::Reads | ToolRisk::Delegates | ToolRisk::FrontEnd => Need::Nothing,
         ToolRisk::Writes => Need::Write { paths: paths(), why: String::new() },
+        // It asks in every mode, like a call that no rule may allow.
+        ToolRisk::Input => Need::Approval { why: String::new(), always: false },
         ToolRisk::Asks | ToolRisk::Executes => Need::Approval { why: String::new(), always: true },
     };
     match rules.judge(tool, &need) {

@@ -1,6 +1,6 @@
 //! A person's answer to an approval, on its way to the agent that asked.
 
-use protocol::{ApprovalId, CallPattern, GrantScope, RuleId};
+use protocol::{AnsweredBy, ApprovalId, CallPattern, GrantScope, InputAnswers, RuleId};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
@@ -21,6 +21,10 @@ pub struct Decision {
     pub(crate) grant: Option<GivenGrant>,
     /// The person wants nothing more of the run.
     pub(crate) ends_run: bool,
+    /// What the person filled in, for a request for input; the values of secret fields are references. Without answers
+    /// such a request is declined.
+    pub(crate) answers: Option<InputAnswers>,
+    pub(crate) by: AnsweredBy,
 }
 
 /// Calls that a person allows from now on, and the rule that this becomes.
@@ -32,8 +36,22 @@ pub(crate) struct GivenGrant {
 }
 
 impl Decision {
+    /// A plain yes or no to an approval, from a client of the chat routes.
     pub fn new(approved: bool, reason: Option<String>) -> Self {
-        Self { approved, reason, input: None, grant: None, ends_run: false }
+        Self {
+            approved,
+            reason,
+            input: None,
+            grant: None,
+            ends_run: false,
+            answers: None,
+            by: AnsweredBy::Chat,
+        }
+    }
+
+    /// The answer to a request for input; it is declined without answers.
+    pub(crate) fn of_input(answers: Option<InputAnswers>, reason: Option<String>, by: AnsweredBy) -> Self {
+        Self { approved: answers.is_some(), reason, input: None, grant: None, ends_run: false, answers, by }
     }
 }
 

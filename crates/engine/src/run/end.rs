@@ -1,8 +1,8 @@
 //! Ends a run that is not in memory: one that waits for an answer, or that a crash or a failing store left behind.
 
 use protocol::{
-    ErrorCode, FinishReason, FoldError, FrameEnd, IdSource, MessageFacts, MessageId, RunEnd, SessionEvent,
-    UiMessage,
+    AnsweredBy, ErrorCode, FinishReason, FoldError, FrameEnd, IdSource, MessageFacts, MessageId, RunEnd,
+    SessionEvent, UiMessage,
 };
 use store::{RecoveryAttempt, RecoveryStage, RunRecord, SessionRecord, StoreError};
 
@@ -42,17 +42,19 @@ pub(super) async fn end(
         Ending::Withdrawn => {
             let end = FrameEnd::Finished { reason: FinishReason::Other };
             let why = "the person sent something else instead of answering";
+            let by = AnsweredBy::Chat;
             let restored = restore(&services.store, record.key, run).await?;
-            end_of_run(&*services.ids, restored, run, why, RunEnd::Withdrawn, |frame| frame.close(end))
+            end_of_run(&*services.ids, restored, run, why, by, RunEnd::Withdrawn, |frame| frame.close(end))
                 .map_err(corrupt)?
         }
         Ending::Rejected(approval) => {
             let end = FrameEnd::Finished { reason: FinishReason::Other };
             let why = "the person rejected a call and ended the run";
             let mut restored = restore(&services.store, record.key, run).await?;
-            let decision = Decision::new(false, None);
+            let by = AnsweredBy::Events;
+            let decision = Decision { by, ..Decision::new(false, None) };
             restored.answer(&AnsweredApproval { approval, decision }).map_err(corrupt)?;
-            end_of_run(&*services.ids, restored, run, why, RunEnd::Withdrawn, |frame| frame.close(end))
+            end_of_run(&*services.ids, restored, run, why, by, RunEnd::Withdrawn, |frame| frame.close(end))
                 .map_err(corrupt)?
         }
         Ending::StoppedWhileParked | Ending::Stopped => {
@@ -61,7 +63,7 @@ pub(super) async fn end(
                 _ => "stopped before this call had a result",
             };
             let restored = restore(&services.store, record.key, run).await?;
-            end_of_run(&*services.ids, restored, run, why, RunEnd::Cancelled, |frame| {
+            end_of_run(&*services.ids, restored, run, why, AnsweredBy::Server, RunEnd::Cancelled, |frame| {
                 frame.close(FrameEnd::Cancelled)
             })
             .map_err(corrupt)?
@@ -85,7 +87,8 @@ async fn end_crashed(
     note_stage(services, record.key, &run.message, attempt, RecoveryStage::Folding).await?;
     let restored = restore(&services.store, record.key, run).await?;
     let fail = |frame: &mut Frame| frame.fail(ErrorCode::Internal, text);
-    end_of_run(&*services.ids, restored, run, CRASHED, RunEnd::Failed, fail).map_err(corrupt)
+    end_of_run(&*services.ids, restored, run, CRASHED, AnsweredBy::Server, RunEnd::Failed, fail)
+        .map_err(corrupt)
 }
 
 fn end_of_run(
@@ -93,6 +96,7 @@ fn end_of_run(
     restored: RestoredRun,
     run: &RunRecord,
     why: &str,
+    by: AnsweredBy,
     end: RunEnd,
     close: impl FnOnce(&mut Frame) -> Result<(), FoldError>,
 ) -> Result<EndOfRun, FoldError> {
@@ -103,13 +107,13 @@ fn end_of_run(
     // Each frame is resumed only to end, so that no reader takes its pause for the end.
     for mut sub_agent in sub_agents.into_iter().filter(|sub_agent| !sub_agent.frame.is_closed()) {
         sub_agent.frame.resume(run.id.clone())?;
-        sub_agent.frame.settle_open_calls(why)?;
+        sub_agent.frame.settle_open_calls(why, by)?;
         sub_agent.frame.close(FrameEnd::Cancelled)?;
         events.extend(sub_agent.frame.take());
         messages.push(sub_agent.frame.into_message());
     }
     frame.resume(run.id.clone())?;
-    frame.settle_open_calls(why)?;
+    frame.settle_open_calls(why, by)?;
     close(&mut frame)?;
     events.extend(frame.take());
     messages.push(frame.into_message());

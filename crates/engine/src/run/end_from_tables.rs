@@ -2,8 +2,8 @@
 //! keeps what it had when it last parked, and says the reason.
 
 use protocol::{
-    ErrorCode, FrameEnd, MessageFacts, MessageId, MessageStatus, Part, Role, RunEnd, SessionEvent, ToolState,
-    UiMessage, interaction::InteractionStatus,
+    AnsweredBy, ErrorCode, FrameEnd, MessageFacts, MessageId, MessageStatus, Part, Role, RunEnd,
+    SessionEvent, ToolState, UiMessage, interaction::InteractionStatus,
 };
 use store::{FrameStatus, RunRecord, SessionKey, Store, StoreError};
 
@@ -25,6 +25,9 @@ pub(super) async fn end_from_tables(
                 approved: false,
                 reason: Some(CRASHED.to_owned()),
                 withdrawn: true,
+                kind: question.kind,
+                answers: None,
+                by: Some(AnsweredBy::Server),
                 raised: false,
             });
         }

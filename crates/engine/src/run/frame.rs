@@ -7,18 +7,23 @@
 mod compaction;
 mod control;
 mod decide;
+mod inputs;
 mod model_output;
 mod questions;
 mod results;
 
 use std::collections::{HashMap, HashSet};
 
+pub(crate) use self::{
+    inputs::{InputRequest, InputState},
+    questions::Answered,
+};
 use models::FellBack;
 use protocol::json::disarm;
 use protocol::{
-    ApprovalId, Artifact, Cost, ErrorCode, Fallback, FoldError, FrameEnd, FrameParent, MessageFacts,
-    MessageFold, MessageId, MessageStatus, Part, RunId, SegmentKind, SessionEvent, SessionId, Source,
-    ToolCallId, ToolState, UiMessage, Usage,
+    AnsweredBy, ApprovalId, Artifact, Cost, ErrorCode, Fallback, FoldError, FrameEnd, FrameParent,
+    MessageFacts, MessageFold, MessageId, MessageStatus, Part, RunId, SegmentKind, SessionEvent, SessionId,
+    Source, ToolCallId, ToolState, UiMessage, Usage,
 };
 use serde_json::Value;
 
@@ -47,6 +52,8 @@ pub(crate) struct Frame {
     calls: HashSet<ToolCallId>,
     /// Copies of sub-agents' questions: the call each stands under here.
     raised: HashMap<ApprovalId, ToolCallId>,
+    /// Requests for input, answered or not.
+    inputs: HashMap<ApprovalId, InputRequest>,
     usage: Usage,
     /// Of the calls whose price is known.
     cost: Option<Cost>,
@@ -76,6 +83,7 @@ impl Frame {
             sources: Vec::new(),
             calls: HashSet::new(),
             raised: HashMap::new(),
+            inputs: HashMap::new(),
             usage: Usage::default(),
             cost: None,
             steps: 0,
@@ -265,7 +273,7 @@ impl Frame {
             FrameEnd::Failed { .. } => "the run failed before this call had a result",
             FrameEnd::Finished { .. } => "the run ended before this call had a result",
         };
-        self.settle_open_calls(why)?;
+        self.settle_open_calls(why, AnsweredBy::Server)?;
         self.finish_step()?;
         self.stop_compaction()?;
         let message = self.id();
@@ -317,6 +325,7 @@ impl Frame {
         }
         self.note_context(event);
         self.fold.event(event)?;
+        self.apply_input(event);
         if event.facts().is_some() {
             *self.facts = self.message().facts();
         }

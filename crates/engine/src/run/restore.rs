@@ -6,8 +6,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use protocol::{
-    FoldError, FrameEnd, FrameParent, LogEntry, MessageId, SessionEvent, ToolCallId, ToolOutcome, ToolState,
-    UiMessage,
+    AnsweredBy, FoldError, FrameEnd, FrameParent, LogEntry, MessageId, SessionEvent, ToolCallId, ToolOutcome,
+    ToolState, UiMessage,
 };
 use store::{RunRecord, SessionKey, Store, StoreError};
 use tools::Executor;
@@ -50,12 +50,7 @@ impl RestoredRun {
     /// Writes an answer where the question is: in the frame that asked, and in the main agent's if it shows a copy.
     pub(crate) fn answer(&mut self, answered: &AnsweredApproval) -> Result<(), FoldError> {
         let AnsweredApproval { approval, decision } = answered;
-        let asks = |frame: &Frame| {
-            let open = frame.open_calls();
-            open.iter().any(|(_, _, state)| {
-                matches!(state, ToolState::ApprovalRequested { approval: id, .. } if id == approval)
-            })
-        };
+        let asks = |frame: &Frame| frame.waits_for(approval, &frame.open_calls());
         for sub_agent in self.sub_agents.iter_mut().filter(|sub_agent| asks(&sub_agent.frame)) {
             sub_agent.frame.decide(approval.clone(), decision.clone())?;
         }
@@ -98,21 +93,12 @@ impl RestoredRun {
         }
         let is_meant = |sub_agent: &&mut RestoredAgent| sub_agent.frame.message().id == *message;
         let Some(stopped) = self.sub_agents.iter_mut().find(is_meant) else { return Ok(()) };
-        let asked: Vec<_> = stopped
-            .frame
-            .own_open_calls()
-            .into_iter()
-            .filter_map(|(_, _, state)| match state {
-                ToolState::ApprovalRequested { approval, .. } => Some(approval),
-                _ => None,
-            })
-            .collect();
+        let asked = stopped.frame.own_pending_questions();
         stopped.frame.close(FrameEnd::Cancelled)?;
         self.closed.push(stopped.frame.message().clone());
         for approval in asked {
             if let Some(call) = self.frame.raised_call(&approval) {
-                self.frame.answer(approval, false, Some(WHY.to_owned()), true)?;
-                self.frame.settle(&call, ToolOutcome::Denied { reason: Some(WHY.to_owned()) })?;
+                self.frame.withdraw(approval, &call, WHY, AnsweredBy::Server)?;
             }
         }
         Ok(())

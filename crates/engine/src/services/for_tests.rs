@@ -13,6 +13,7 @@ use crate::{
     files::workspaces::Workspaces,
     jobs::Jobs,
     log::open_logs::OpenLogs,
+    secrets::SecretVault,
     settings::EngineSettings,
 };
 
@@ -51,6 +52,7 @@ impl TemporaryStore {
             ids: Arc::new(RandomIds),
             settings,
             caches: Caches::default(),
+            secrets: Arc::new(SecretVault::new(None)),
             tasks: Tasks::default(),
         })
     }

@@ -424,6 +424,10 @@ impl Actor {
         tools.jobs.end_of_chat(&self.name.workspace, &self.name.session);
         kept_contents::remove_unused(&tools.files, &**store, &self.name.workspace, contents).await;
         self.services.caches.histories.forget(record.key);
+        let (secrets, name) = (Arc::clone(&self.services.secrets), self.name.clone());
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(move || secrets.forget(&name)).await {
+            tracing::warn!(%error, "the secrets of a deleted chat could not be removed");
+        }
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 
 use protocol::{
     ApprovalId, CallPattern, MessageId, RuleEffect, RunEnd,
-    interaction::{Interaction, InteractionStatus},
+    interaction::{Interaction, InteractionKind, InteractionStatus},
     json::same,
     project::chat::View,
 };
@@ -39,8 +39,12 @@ impl Actor {
         let run = run.ok_or_else(|| EngineError::MessageNotFound(message.clone()))?;
         let asked = self.services.store.interactions_of_message(record.key, &run.message).await?;
         let mut new = Vec::new();
-        let mut repeated = false;
+        let (mut repeated, mut shown) = (false, false);
         for answer in answers {
+            if answer.shown {
+                shown = true;
+                continue;
+            }
             let question = asked
                 .iter()
                 .find(|question| question.id == answer.approval)
@@ -48,6 +52,7 @@ impl Actor {
             if answer.input.as_ref().is_some_and(|input| !same(input, &question.input)) {
                 return Err(EngineError::ApprovalAltered);
             }
+            check_kind(question, &answer.decision)?;
             if question.status == InteractionStatus::Pending {
                 new.push(AnsweredApproval { approval: answer.approval, decision: answer.decision });
             } else {
@@ -60,7 +65,7 @@ impl Actor {
                 let resume = Resume::Answer { decisions: new, outputs };
                 match self.resume(record, run.clone(), resume).await? {
                     Some(viewer) => Ok(viewer),
-                    None if repeated => Ok(self.archived(record, &run, View::Continuation)),
+                    None if repeated || shown => Ok(self.archived(record, &run, View::Continuation)),
                     None => Err(EngineError::NothingToContinue(
                         "This answer waits for an approval or for the output of a tool.",
                     )),
@@ -73,6 +78,7 @@ impl Actor {
                 let resumed = self.resume(record, run, Resume::Continue).await?;
                 resumed.ok_or(EngineError::Busy)
             }
+            RunStatus::Ended(_) if shown => Ok(self.archived(record, &run, View::Continuation)),
             RunStatus::Ended(_) => {
                 Err(EngineError::NothingToContinue("This answer is complete. Send a new message."))
             }
@@ -83,7 +89,7 @@ impl Actor {
     /// Delivers the answers in a message that a client sent back while its run is active.
     pub(super) async fn deliver_answers(&mut self, request: &mut SendRequest) -> Result<(), EngineError> {
         let SendKind::Continue { answers, .. } = &mut request.kind else { return Ok(()) };
-        for answer in std::mem::take(answers) {
+        for answer in std::mem::take(answers).into_iter().filter(|answer| !answer.shown) {
             let asked = self.services.store.interaction(&self.name.workspace, &answer.approval).await?;
             let asked = asked.ok_or(EngineError::ApprovalNotFound)?;
             if asked.session != self.name.session {
@@ -92,6 +98,7 @@ impl Actor {
             if answer.input.as_ref().is_some_and(|input| !same(input, &asked.interaction.input)) {
                 return Err(EngineError::ApprovalAltered);
             }
+            check_kind(&asked.interaction, &answer.decision)?;
             // Nobody waits for the reply: the client follows the run and sees what becomes of its answer.
             let (reply, _) = oneshot::channel();
             let ReturnedAnswer { approval, decision, .. } = answer;
@@ -183,6 +190,17 @@ fn has_rule(record: &SessionRecord, calls: &CallPattern) -> bool {
     record.rules.iter().any(|rule| rule.effect == RuleEffect::Allow && rule.calls == *calls)
 }
 
+/// A yes alone does not answer a request for input.
+fn check_kind(question: &Interaction, decision: &Decision) -> Result<(), EngineError> {
+    if question.kind == InteractionKind::Input && decision.approved && decision.answers.is_none() {
+        return Err(EngineError::InvalidMessage(
+            "This is a request for input, not an approval: answer it with answers, or with cancelled."
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
 /// Accepts an answer that repeats the stored one and refuses any other.
 fn check_repeat(
     question: &Interaction,
@@ -190,7 +208,10 @@ fn check_repeat(
     given: impl Fn(&CallPattern) -> bool,
 ) -> Result<(), EngineError> {
     let new_grant = decision.grant.as_ref().is_some_and(|grant| !given(&grant.calls));
-    if new_grant || (decision.input.is_some() && decision.input != question.edited) {
+    if new_grant
+        || decision.answers != question.answers
+        || (decision.input.is_some() && decision.input != question.edited)
+    {
         return Err(EngineError::ApprovalSettled);
     }
     match (question.status, decision.approved) {

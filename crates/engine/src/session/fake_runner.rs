@@ -7,8 +7,8 @@ use std::sync::{
 
 use async_trait::async_trait;
 use protocol::{
-    ApprovalId, FinishReason, FrameEnd, MessageId, Part, Role, RunEnd, Seq, SessionEvent, ToolCall,
-    ToolCallId, UiMessage,
+    ApprovalId, FinishReason, FrameEnd, InteractionKind, MessageId, Part, Role, RunEnd, Seq, SessionEvent,
+    ToolCall, ToolCallId, UiMessage,
 };
 use serde_json::json;
 use store::{RunRecord, RunStatus, SessionRecord};
@@ -240,6 +240,7 @@ fn question(run: &RunRecord, approval: ApprovalId) -> SessionEvent {
         approval,
         call,
         question: None,
+        kind: InteractionKind::Approval,
         raised: false,
     }
 }
@@ -251,6 +252,9 @@ fn answer_event(run: &RunRecord, answered: &AnsweredApproval) -> SessionEvent {
         approved: answered.decision.approved,
         reason: answered.decision.reason.clone(),
         withdrawn: false,
+        kind: InteractionKind::Approval,
+        answers: None,
+        by: Some(answered.decision.by),
         raised: false,
     }
 }

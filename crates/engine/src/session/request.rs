@@ -40,6 +40,8 @@ pub struct ReturnedAnswer {
     pub input: Option<Value>,
     /// What the person gave with the answer.
     pub payload: Option<ApprovalPayload>,
+    /// The client only shows an answer that is stored already.
+    pub shown: bool,
 }
 
 /// What a person gives with an answer in a chat message (`toolApprovalPayloads`).

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
-use protocol::{ApprovalId, MessageRef, RunEnd, RunOptions, SessionEvent};
+use protocol::{AnsweredBy, ApprovalId, MessageRef, RunEnd, RunOptions, SessionEvent};
 use store::{LastRun, RunRecord, RunStatus, SessionRecord};
 use tokio::sync::oneshot;
 
@@ -103,7 +103,8 @@ impl Actor {
         let cancel = live.cancel.clone();
         // Nobody waits for the reply: the client sees what becomes of its answer.
         let (reply, _) = oneshot::channel();
-        let decision = Decision { ends_run: true, ..Decision::new(false, None) };
+        let by = AnsweredBy::Events;
+        let decision = Decision { ends_run: true, by, ..Decision::new(false, None) };
         self.answer_or_deliver(PendingAnswer { approval, decision, reply, activity: None }).await;
         cancel.cancel();
         Ok(())

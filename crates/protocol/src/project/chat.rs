@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::{
     event::{DataPart, FinishReason, FrameEnd, SegmentKind, Seq, SessionEvent, ToolOutcome},
     id::ToolCallId,
+    interaction::InteractionKind,
     provider::{ProviderMetadata, Source},
     wire::chat::{Chunk, DataChunk, DataKind, Facts, Profile},
 };
@@ -81,6 +82,9 @@ pub fn chunk_of(event: &SessionEvent) -> Option<Chunk<'_>> {
         | SessionEvent::AgentSteered { .. }
         | SessionEvent::BackgroundReported { .. }
         | SessionEvent::CompactionChanged { .. } => event.data_part().map(data_chunk),
+        // The part of the call is left without an output, for the client to fill in.
+        SessionEvent::ApprovalAsked { kind: InteractionKind::Input, .. }
+        | SessionEvent::ApprovalAnswered { kind: InteractionKind::Input, .. } => None,
         SessionEvent::ApprovalAsked { approval, call, .. } => Some(Chunk::ToolApprovalRequest {
             approval_id: text(approval.as_str()),
             tool_call_id: text(call.id.as_str()),

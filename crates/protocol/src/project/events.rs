@@ -17,6 +17,7 @@ use crate::{
         Announcement, FrameEnd, LogEntry, RunEnd, SegmentKind, Seq, SessionEvent, ToolOutcome, UnboundReason,
     },
     id::{ApprovalId, MessageId, RunId, SessionId, ToolCallId},
+    interaction::AnsweredBy,
     message::{Part, UiMessage},
     run::Origin,
     source::Timestamp,
@@ -339,11 +340,11 @@ impl Run {
                 out.push(asked.kind, asked.data.clone()).request_id = Some(approval.to_string());
                 pending.insert(approval.clone(), asked);
             }
-            SessionEvent::ApprovalAnswered { approval, withdrawn, .. } => {
+            SessionEvent::ApprovalAnswered { approval, withdrawn, by, .. } => {
                 if let Some(asked) = pending.remove(approval) {
                     let kind = asked.kind.trim_end_matches("_request");
                     let outcome = if *withdrawn { "aborted" } else { "answered" };
-                    let by = if *withdrawn { "server" } else { "chat" };
+                    let by = by.unwrap_or(AnsweredBy::Chat);
                     let data = json!({ "requestId": approval, "kind": kind, "outcome": outcome, "by": by });
                     out.push("interaction_resolved", data);
                 }
@@ -411,7 +412,10 @@ impl Run {
 }
 
 fn asked(call: &ToolCall, question: Option<&crate::policy::Question>) -> Asked {
-    Asked { kind: "tool_confirmation_request", data: values::confirmation(call, question) }
+    match question.and_then(|question| question.form.as_deref()) {
+        Some(form) => Asked { kind: "user_question_request", data: values::question(call, form) },
+        None => Asked { kind: "tool_confirmation_request", data: values::confirmation(call, question) },
+    }
 }
 
 #[cfg(test)]

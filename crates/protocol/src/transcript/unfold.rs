@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::{
     event::{SegmentKind, SessionEvent, ToolOutcome},
     id::{ApprovalId, MessageId, ToolCallId},
+    interaction::InteractionKind,
     message::{Approval, Part, TextState, ToolPart, ToolState, UiMessage, facts::MessageFacts},
     provider::Source,
     tool::ToolCall,
@@ -177,6 +178,7 @@ impl<'a> Unfold<'a> {
             approval: approval.id.clone(),
             call: call.clone(),
             question: None,
+            kind: InteractionKind::Approval,
             raised,
         });
         match approval.approved {
@@ -186,6 +188,9 @@ impl<'a> Unfold<'a> {
                 approved,
                 reason: approval.reason.clone(),
                 withdrawn: self.withdrawn.contains(&approval.id),
+                kind: InteractionKind::Approval,
+                answers: None,
+                by: None,
                 raised,
             }),
             None if settled => {

@@ -10,6 +10,7 @@ use crate::{
     event::{FrameParent, LogEntry, SessionEvent},
     fold::MessageFold,
     id::{MessageId, MessageRef, SessionId},
+    interaction::InteractionKind,
     normalize::normalize,
     source::Timestamp,
 };
@@ -109,7 +110,12 @@ impl View {
                 }
             }
             SessionEvent::ArtifactKept { artifact, .. } => work.line.artifacts.push(artifact),
-            SessionEvent::ApprovalAnswered { approval, withdrawn: true, .. } => {
+            SessionEvent::ApprovalAnswered {
+                approval,
+                withdrawn: true,
+                kind: InteractionKind::Approval,
+                ..
+            } => {
                 work.line.withdrawn.push(approval);
             }
             _ => return Ok(()),

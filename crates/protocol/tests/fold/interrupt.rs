@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{FrameEnd, MessageStatus, RunEnd, RunId, SegmentKind, SessionEvent, ToolCallId, ToolOutcome};
+use protocol::{
+    FrameEnd, InteractionKind, MessageStatus, RunEnd, RunId, SegmentKind, SessionEvent, ToolCallId,
+    ToolOutcome,
+};
 use serde_json::Value;
 
 use crate::{
@@ -127,6 +130,9 @@ impl StillOpen {
                     approved: false,
                     reason: reason.clone(),
                     withdrawn: true,
+                    kind: InteractionKind::Approval,
+                    answers: None,
+                    by: None,
                     raised: false,
                 });
                 ToolOutcome::Denied { reason }

@@ -5,9 +5,10 @@
 //! after their answer; every call is settled when the frame closes.
 
 use protocol::{
-    AgentRef, ApprovalId, Artifact, ArtifactId, FinishReason, FrameEnd, LogEntry, MessageFacts, MessageId,
-    MessageRef, Part, ProviderMetadata, QueueExit, ReportNote, Role, RunEnd, RunId, SegmentKind, Seq,
-    SessionEvent, SessionId, Source, Timestamp, ToolCall, ToolCallId, ToolOutcome, UiMessage, Usage,
+    AgentRef, ApprovalId, Artifact, ArtifactId, FinishReason, FrameEnd, InteractionKind, LogEntry,
+    MessageFacts, MessageId, MessageRef, Part, ProviderMetadata, QueueExit, ReportNote, Role, RunEnd, RunId,
+    SegmentKind, Seq, SessionEvent, SessionId, Source, Timestamp, ToolCall, ToolCallId, ToolOutcome,
+    UiMessage, Usage,
     compaction::{Compaction, Status, Trigger},
     run::RunOptions,
 };
@@ -268,6 +269,7 @@ impl Writer {
                 approval: approval_of(&call.call.id),
                 call: call.call.clone(),
                 question: None,
+                kind: InteractionKind::Approval,
                 raised: false,
             }],
             Fate::Rejected | Fate::ClientRuns => Vec::new(),
@@ -379,6 +381,9 @@ impl Writer {
                         approved,
                         reason: reason.clone(),
                         withdrawn: false,
+                        kind: InteractionKind::Approval,
+                        answers: None,
+                        by: None,
                         raised: false,
                     }]);
                     work.push(if approved {

@@ -11,7 +11,7 @@ use protocol::{
     UiMessage, WhenBusy, WorkspaceId, planted::Unread, wire::rest::always,
 };
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{bad_id, session_id};
 use crate::{body, error::ApiError};
@@ -60,6 +60,21 @@ struct Payload {
     #[serde(default, deserialize_with = "always")]
     always: Option<GrantScope>,
     input: Option<Value>,
+    /// What a person filled in, for a call that asks for input.
+    answers: Option<Value>,
+    /// Declines to fill it in.
+    #[serde(default)]
+    cancelled: bool,
+}
+
+impl Payload {
+    /// The answer to a request for input.
+    fn filled_in(&self) -> Option<Value> {
+        match &self.answers {
+            Some(answers) => Some(json!({ "answers": answers })),
+            None => self.cancelled.then(|| json!({ "cancelled": true, "reason": self.reason })),
+        }
+    }
 }
 
 /// Id and role of a message, without its content.
@@ -241,6 +256,10 @@ fn continuation(raw: &RawValue, payloads: &HashMap<String, Payload>) -> Result<S
         let text = |name: &str| part.get(name).and_then(Value::as_str);
         let Some(call) = text("toolCallId") else { continue };
         let payload = payloads.get(call);
+        if let Some(answer) = payload.and_then(Payload::filled_in) {
+            outputs.push(ClientOutput { call: ToolCallId::new(call), result: Ok(answer) });
+            continue;
+        }
         match text("state") {
             Some("approval-responded") => answers.push(approval(part, payload)?),
             Some("approval-requested") if payload.is_some_and(|payload| payload.approved.is_some()) => {
@@ -279,6 +298,7 @@ fn approval(part: &Value, payload: Option<&Payload>) -> Result<ReturnedAnswer, A
         decision: Decision::new(approved, self::reason(reason)?),
         input: part.get("input").cloned(),
         payload: payload.filter(|payload| *payload != ApprovalPayload::default()),
+        shown: false,
     })
 }
 

@@ -4,8 +4,8 @@
 use axum::http::StatusCode;
 use engine::EngineError;
 use protocol::{
-    ApprovalId, GrantScope,
-    interaction::InteractionStatus,
+    AnsweredBy, ApprovalId, GrantScope, UserAnswer,
+    interaction::{InteractionKind, InteractionStatus},
     wire::rest::{ApprovalAnswer, AskedApproval},
 };
 use serde_json::{Value, json};
@@ -15,19 +15,35 @@ use super::{body::Fields, message::Sender, refusal::Refusal};
 const MAX_REASON_BYTES: usize = 4 << 10;
 
 pub(super) async fn confirm(sender: &Sender<'_>, fields: &mut Fields) -> Result<Value, Refusal> {
-    let (id, asked) = asked(sender, fields).await?;
+    let (id, asked) = asked(sender, fields, InteractionKind::Approval).await?;
     let answer = answer(&asked, fields.take("response"))?;
     let (engine, workspace) = (&sender.state.engine, sender.principal.workspace.clone());
     match answer {
-        Answer::Decide(answer) => engine.answer(workspace, id, answer).await.map(drop),
+        Answer::Decide(answer) => engine.answer(workspace, id, answer, AnsweredBy::Events).await.map(drop),
         Answer::End => engine.reject(workspace, id).await,
     }
     .map_err(settled)?;
     Ok(json!({ "success": true }))
 }
 
+pub(super) async fn answer_question(sender: &Sender<'_>, fields: &mut Fields) -> Result<Value, Refusal> {
+    let (id, _) = asked(sender, fields, InteractionKind::Input).await?;
+    let answer = match fields.take("response") {
+        Some(response @ Value::Object(_)) => serde_json::from_value::<UserAnswer>(response),
+        _ => return Err(invalid(QUESTION_FORMS)),
+    };
+    let answer = answer.map_err(|_| invalid(QUESTION_FORMS))?;
+    let (engine, workspace) = (&sender.state.engine, &sender.principal.workspace);
+    engine.answer_question(workspace, &id, answer, AnsweredBy::Events).await.map_err(settled)?;
+    Ok(json!({ "success": true }))
+}
+
 /// The question that the client answers, if it is one of a session that it can reach.
-async fn asked(sender: &Sender<'_>, fields: &mut Fields) -> Result<(ApprovalId, AskedApproval), Refusal> {
+async fn asked(
+    sender: &Sender<'_>,
+    fields: &mut Fields,
+    kind: InteractionKind,
+) -> Result<(ApprovalId, AskedApproval), Refusal> {
     let not_found = || {
         let text = "There is no such question, or it belongs to another client.";
         Refusal::new(StatusCode::NOT_FOUND, "interaction_not_found", text)
@@ -40,7 +56,7 @@ async fn asked(sender: &Sender<'_>, fields: &mut Fields) -> Result<(ApprovalId, 
         Err(error) => return Err(error.into()),
     };
     let connection = sender.connection_of(Some(&asked.chat_id))?;
-    if !sender.reachable(&asked.chat_id, &connection).await? {
+    if !sender.reachable(&asked.chat_id, &connection).await? || asked.approval.kind != kind {
         return Err(not_found());
     }
     if asked.approval.status != InteractionStatus::Pending {
@@ -91,6 +107,9 @@ fn answer(asked: &AskedApproval, response: Option<Value>) -> Result<Answer, Refu
 const FORMS: &str = "response must be \"approve\", \"approve_always\" where it was offered, \"reject\", or \
     {\"type\": \"reject_with_reply\", \"reason\": \"…\"}. The question still waits.";
 
+const QUESTION_FORMS: &str = "response must be {\"selected\": option or list of options, \"customInput\"?: text}, {\"answers\": \
+    {field: value}} for a form, or {\"cancelled\": true}. The question still waits.";
+
 fn invalid(text: &str) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, "invalid_response", text)
 }
@@ -102,12 +121,9 @@ fn resolved() -> Refusal {
 fn settled(error: EngineError) -> Refusal {
     match error {
         EngineError::ApprovalSettled | EngineError::Busy => resolved(),
-        EngineError::InvalidMessage(text) => invalid(&text),
+        error @ (EngineError::InvalidMessage(_) | EngineError::InvalidAnswer(_)) => {
+            invalid(&error.to_string())
+        }
         error => error.into(),
     }
-}
-
-pub(super) async fn answer_question(sender: &Sender<'_>, fields: &mut Fields) -> Result<Value, Refusal> {
-    let _ = asked(sender, fields).await?;
-    Err(invalid("not yet"))
 }

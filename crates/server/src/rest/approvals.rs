@@ -9,7 +9,7 @@ use axum::{
 };
 use engine::Principal;
 use protocol::{
-    ApprovalId,
+    AnsweredBy, ApprovalId, InteractionKind, UserAnswer,
     interaction::Interaction,
     wire::rest::{ApprovalAnswer, ApprovalList, AskedApproval},
 };
@@ -50,6 +50,13 @@ pub(crate) async fn answer(
 ) -> Result<Json<Interaction>, ApiError> {
     let approval = approval_id(&id)?;
     let bytes = body::read(&state, &headers, body).await?;
+    let asked = state.engine.asked(&principal.workspace, &approval).await?;
+    if asked.approval.kind == InteractionKind::Input {
+        let mut answer: UserAnswer = body::parse(&bytes)?;
+        answer.reason = reason(answer.reason)?;
+        state.engine.answer_question(&principal.workspace, &approval, answer, AnsweredBy::Chat).await?;
+        return Ok(Json(state.engine.asked(&principal.workspace, &approval).await?.approval));
+    }
     let mut answer: ApprovalAnswer = body::parse(&bytes)?;
     answer.reason = reason(answer.reason)?;
     let edited = answer.input.as_ref().map_or(0, |input| input.to_string().len());
@@ -58,7 +65,7 @@ pub(crate) async fn answer(
             "The edited input has {edited} bytes; at most {MAX_INPUT_BYTES} are allowed."
         )));
     }
-    Ok(Json(state.engine.answer(principal.workspace, approval, answer).await?))
+    Ok(Json(state.engine.answer(principal.workspace, approval, answer, AnsweredBy::Chat).await?))
 }
 
 fn approval_id(id: &str) -> Result<ApprovalId, ApiError> {

@@ -19,10 +19,6 @@ pub(crate) async fn show(State(state): State<ServerState>) -> (StatusCode, Json<
             json!({ "status": "failing", "reason": format!("the database cannot be written: {reason}"), "connections": connections }),
         ),
     };
-    let warnings = state.engine.agents().file_warnings();
-    if !warnings.is_empty() {
-        body["warnings"] = warnings.into();
-    }
     if !store.damage.is_empty() {
         body["damage"] = store.damage.len().into();
     }

@@ -98,16 +98,19 @@ pub(super) fn apply(
             _ => Ok(()),
         },
         SessionEvent::ArtifactKept { message, artifact } => tables.insert_artifact(message, artifact),
-        SessionEvent::ApprovalAsked { message, approval, call, question, raised: false } => {
-            tables.insert_interaction(approval, message, call, question.as_deref())
+        SessionEvent::ApprovalAsked { message, approval, call, question, kind, raised: false } => {
+            tables.insert_interaction(approval, message, call, *kind, question.as_deref())
         }
-        SessionEvent::ApprovalAnswered { approval, approved, reason, withdrawn, raised: false, .. } => tables
-            .answer_interaction(&Answer {
-                approval,
-                approved: *approved,
-                withdrawn: *withdrawn,
-                reason: reason.as_deref(),
-            }),
+        SessionEvent::ApprovalAnswered {
+            approval, approved, reason, withdrawn, answers, by, raised: false, ..
+        } => tables.answer_interaction(&Answer {
+            approval,
+            approved: *approved,
+            withdrawn: *withdrawn,
+            reason: reason.as_deref(),
+            answers: answers.as_deref(),
+            by: *by,
+        }),
         SessionEvent::InputEdited { approval, input, raised: false, .. } => {
             tables.set_edited_input(approval, input)
         }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{
-    ApprovalId, MessageId, Question, RunId, SessionId, Timestamp, ToolCall, ToolCallId, WorkspaceId,
-    interaction::{Interaction, InteractionStatus},
+    ApprovalId, InputAnswers, MessageId, Question, RunId, SessionId, Timestamp, ToolCall, ToolCallId,
+    WorkspaceId,
+    interaction::{AnsweredBy, Interaction, InteractionKind, InteractionStatus},
 };
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
@@ -13,7 +14,7 @@ use serde_json::Value;
 use super::{SqliteStore, apply::TableWriter, json, parse, signed};
 use crate::{Interactions, SessionInteraction, SessionKey, StoreError};
 
-pub(super) const COLUMNS: &str = "i.id, i.run, i.message, i.tool_call, i.tool, i.input, i.status, i.reason, i.asked_at, i.answered_at, i.edited, i.question";
+pub(super) const COLUMNS: &str = "i.id, i.run, i.message, i.tool_call, i.tool, i.input, i.status, i.reason, i.asked_at, i.answered_at, i.edited, i.question, i.kind, i.answers, i.answered_by";
 
 #[async_trait]
 impl Interactions for SqliteStore {
@@ -30,7 +31,7 @@ impl Interactions for SqliteStore {
                      WHERE i.id = ?1 AND s.workspace = ?2"
                 ))?
                 .query_row(params![id.as_str(), workspace.as_str()], |row| {
-                    let session = SessionId::new(row.get::<_, String>(12)?);
+                    let session = SessionId::new(row.get::<_, String>(15)?);
                     Ok(asked(row).map(|(interaction, question)| SessionInteraction {
                         session,
                         interaction,
@@ -65,16 +66,19 @@ impl Interactions for SqliteStore {
 pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StoreError> {
     Ok(Interaction {
         id: ApprovalId::new(row.get::<_, String>(0)?),
+        kind: kind(&row.get::<_, String>(12)?)?,
         run: RunId::new(row.get::<_, String>(1)?),
         message: MessageId::new(row.get::<_, String>(2)?),
         tool_call: ToolCallId::new(row.get::<_, String>(3)?),
         tool: row.get(4)?,
         input: parse(&row.get::<_, String>(5)?)?,
         edited: row.get::<_, Option<String>>(10)?.map(|edited| parse(&edited)).transpose()?,
+        answers: row.get::<_, Option<String>>(13)?.map(|answers| parse(&answers)).transpose()?,
         status: status(&row.get::<_, String>(6)?)?,
         reason: row.get(7)?,
         asked_at: Timestamp(row.get(8)?),
         answered_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
+        answered_by: row.get::<_, Option<String>>(14)?.map(|by| answered_by(&by)).transpose()?,
     })
 }
 
@@ -91,6 +95,8 @@ pub(super) struct Answer<'a> {
     /// Nobody answered; a new message or a stop made the question pointless.
     pub(super) withdrawn: bool,
     pub(super) reason: Option<&'a str>,
+    pub(super) answers: Option<&'a InputAnswers>,
+    pub(super) by: Option<AnsweredBy>,
 }
 
 impl Answer<'_> {
@@ -110,14 +116,15 @@ impl TableWriter<'_> {
         approval: &ApprovalId,
         message: &MessageId,
         call: &ToolCall,
+        kind: InteractionKind,
         question: Option<&Question>,
     ) -> Result<(), StoreError> {
         self.connection
             .prepare_cached(
                 "INSERT INTO interactions
-                   (id, session, run, message, tool_call, tool, input, status, asked_at, asked_seq, question)
+                   (id, session, run, message, tool_call, tool, input, status, asked_at, asked_seq, question, kind)
                  VALUES (?1, ?2, (SELECT id FROM runs WHERE session = ?2 AND message =
-                     coalesce((SELECT root FROM frames WHERE session = ?2 AND message = ?3), ?3)), ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9)",
+                     coalesce((SELECT root FROM frames WHERE session = ?2 AND message = ?3), ?3)), ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9, ?10)",
             )?
             .execute(params![
                 approval.as_str(),
@@ -128,7 +135,8 @@ impl TableWriter<'_> {
                 json(&call.input)?,
                 self.at.0,
                 signed(self.seq),
-                question.map(json).transpose()?
+                question.map(json).transpose()?,
+                kind_name(kind)
             ])?;
         Ok(())
     }
@@ -138,14 +146,16 @@ impl TableWriter<'_> {
         let changed = self
             .connection
             .prepare_cached(
-                "UPDATE interactions SET status = ?2, reason = ?3, answered_at = ?4
+                "UPDATE interactions SET status = ?2, reason = ?3, answered_at = ?4, answers = ?5, answered_by = ?6
                  WHERE id = ?1 AND status = 'pending'",
             )?
             .execute(params![
                 answer.approval.as_str(),
                 status_name(answer.status()),
                 answer.reason,
-                self.at.0
+                self.at.0,
+                answer.answers.map(json).transpose()?,
+                answer.by.map(answered_by_name)
             ])?;
         if changed == 1 { Ok(()) } else { Err(StoreError::Conflict) }
     }
@@ -156,6 +166,38 @@ impl TableWriter<'_> {
             .execute(params![approval.as_str(), json(input)?])?;
         Ok(())
     }
+}
+
+fn kind_name(kind: InteractionKind) -> &'static str {
+    match kind {
+        InteractionKind::Approval => "approval",
+        InteractionKind::Input => "input",
+    }
+}
+
+fn kind(name: &str) -> Result<InteractionKind, StoreError> {
+    Ok(match name {
+        "approval" => InteractionKind::Approval,
+        "input" => InteractionKind::Input,
+        other => return Err(StoreError::Corrupt(format!("unknown kind of interaction `{other}`"))),
+    })
+}
+
+fn answered_by_name(by: AnsweredBy) -> &'static str {
+    match by {
+        AnsweredBy::Events => "events",
+        AnsweredBy::Chat => "chat",
+        AnsweredBy::Server => "server",
+    }
+}
+
+fn answered_by(name: &str) -> Result<AnsweredBy, StoreError> {
+    Ok(match name {
+        "events" => AnsweredBy::Events,
+        "chat" => AnsweredBy::Chat,
+        "server" => AnsweredBy::Server,
+        other => return Err(StoreError::Corrupt(format!("unknown origin of an answer `{other}`"))),
+    })
 }
 
 fn status_name(status: InteractionStatus) -> &'static str {
@@ -184,8 +226,10 @@ mod tests {
     #[test]
     fn an_approval_counts_even_if_it_says_withdrawn() {
         let approval = ApprovalId::new("a");
-        let status =
-            |approved, withdrawn| Answer { approval: &approval, approved, withdrawn, reason: None }.status();
+        let status = |approved, withdrawn| {
+            Answer { approval: &approval, approved, withdrawn, reason: None, answers: None, by: None }
+                .status()
+        };
         assert_eq!(status(true, false), InteractionStatus::Approved);
         assert_eq!(status(true, true), InteractionStatus::Approved);
         assert_eq!(status(false, false), InteractionStatus::Denied);
@@ -199,5 +243,12 @@ mod tests {
             assert_eq!(status(status_name(status_before)).unwrap(), status_before);
         }
         assert!(matches!(status("unknown"), Err(StoreError::Corrupt(_))));
+        for kind_before in [InteractionKind::Approval, InteractionKind::Input] {
+            assert_eq!(kind(kind_name(kind_before)).unwrap(), kind_before);
+        }
+        for by in [AnsweredBy::Events, AnsweredBy::Chat, AnsweredBy::Server] {
+            assert_eq!(answered_by(answered_by_name(by)).unwrap(), by);
+        }
+        assert!(kind("unknown").is_err() && answered_by("unknown").is_err());
     }
 }

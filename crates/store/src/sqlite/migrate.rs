@@ -21,7 +21,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0012_checksums.sql"),
     include_str!("../../migrations/sqlite/0013_rules.sql"),
     include_str!("../../migrations/sqlite/0014_file_changes.sql"),
-    include_str!("../../migrations/sqlite/0015_main_agent.sql"),
+    include_str!("../../migrations/sqlite/0015_requests_for_input.sql"),
+    include_str!("../../migrations/sqlite/0016_main_agent.sql"),
 ];
 
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {

@@ -120,7 +120,7 @@ impl SessionIndex for SqliteStore {
                  WHERE i.status = 'pending' AND s.workspace = ?1 ORDER BY i.asked_at, i.asked_seq LIMIT ?2"
             ))?;
             let rows = statement.query_map(params![workspace.as_str(), limit], |row| {
-                let (session, title) = (SessionId::new(row.get::<_, String>(12)?), row.get(13)?);
+                let (session, title) = (SessionId::new(row.get::<_, String>(15)?), row.get(16)?);
                 Ok(asked(row).map(|(interaction, question)| PendingInteraction {
                     session,
                     title,

@@ -56,7 +56,7 @@ const TABLES: [DerivedTable; 12] = [
     DerivedTable {
         noun: "question",
         name_columns: 1,
-        query: "SELECT id, run, message, tool_call, tool, input, edited, status, reason, asked_seq, question FROM interactions
+        query: "SELECT id, run, message, tool_call, tool, input, edited, status, reason, asked_seq, question, kind, answers, answered_by FROM interactions
          WHERE session = ?1 ORDER BY 1",
     },
     DerivedTable {

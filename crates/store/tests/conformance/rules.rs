@@ -117,11 +117,14 @@ pub async fn what_a_person_was_told_is_kept_with_the_question(location: &StoreLo
         always: Some(CallPattern { path: Some("src/**".to_owned()), ..CallPattern::tool("write-file") }),
         sensitive: false,
         files: Vec::new(),
+        form: None,
     };
-    let SessionEvent::ApprovalAsked { message, approval, call, .. } = asked("m", "p1") else { panic!() };
+    let SessionEvent::ApprovalAsked { message, approval, call, kind, .. } = asked("m", "p1") else {
+        panic!()
+    };
     let question = Some(Box::new(told.clone()));
     script
-        .append(vec![SessionEvent::ApprovalAsked { message, approval, call, question, raised: false }])
+        .append(vec![SessionEvent::ApprovalAsked { message, approval, call, question, kind, raised: false }])
         .await;
     script.append(vec![asked("m", "p2")]).await;
     for store in [store, location.open()] {

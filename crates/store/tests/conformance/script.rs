@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use protocol::{
-    ApprovalId, FinishReason, FrameEnd, MessageId, MessageRef, Part, Role, RunEnd, RunId, RunOptions,
-    SegmentKind, Seq, SessionEvent, SessionId, Timestamp, ToolCall, ToolCallId, UiMessage, WorkspaceId,
-    event::LogEntry,
+    ApprovalId, FinishReason, FrameEnd, InteractionKind, MessageId, MessageRef, Part, Role, RunEnd, RunId,
+    RunOptions, SegmentKind, Seq, SessionEvent, SessionId, Timestamp, ToolCall, ToolCallId, UiMessage,
+    WorkspaceId, event::LogEntry,
 };
 use serde_json::json;
 use store::{
@@ -172,6 +172,7 @@ pub fn asked(message: &str, approval: &str) -> SessionEvent {
         approval: ApprovalId::new(approval),
         call,
         question: None,
+        kind: InteractionKind::Approval,
         raised: false,
     }
 }
@@ -183,6 +184,9 @@ pub fn answered(message: &str, approval: &str, approved: bool, withdrawn: bool) 
         approved,
         reason: Some("because".to_owned()),
         withdrawn,
+        kind: InteractionKind::Approval,
+        answers: None,
+        by: None,
         raised: false,
     }
 }

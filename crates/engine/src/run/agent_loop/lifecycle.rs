@@ -8,7 +8,9 @@ use std::{
 
 use futures::FutureExt;
 use models::ModelError;
-use protocol::{ErrorCode, FinishReason, FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize};
+use protocol::{
+    AnsweredBy, ErrorCode, FinishReason, FrameEnd, MessageRef, RunEnd, SessionEvent, normalize::normalize,
+};
 use store::{SessionKey, StoreError};
 
 use super::{
@@ -167,7 +169,7 @@ async fn finish(run: &AgentContext, log: &mut AgentLog, mut frame: Frame, end: E
     let run_end = match end {
         End::Finished(reason) => frame.close(FrameEnd::Finished { reason }).map(|()| RunEnd::Finished),
         End::Rejected => {
-            frame.settle_open_calls(REJECTED)?;
+            frame.settle_open_calls(REJECTED, AnsweredBy::Events)?;
             let reason = FinishReason::Other;
             frame.close(FrameEnd::Finished { reason }).map(|()| RunEnd::Withdrawn)
         }

@@ -3,6 +3,7 @@
 //! Only the driver holds a [`Turn`]. It reports what happened through the methods and asks [`Turn::next`] for the next step.
 
 use protocol::{FinishReason, Question, ToolCall};
+use serde_json::Value;
 use tools::Executor;
 
 /// What the driver must do next.
@@ -52,6 +53,8 @@ pub(crate) enum Plan {
     Deny(Option<String>),
     /// Nobody can allow it; the text says why.
     Refuse(String),
+    /// A person was asked for input; this is what they answered, and the result of the call.
+    Answered(Value),
     /// A person must be asked first.
     Ask(Box<Question>),
     /// A person was asked already, or the front end runs it: wait.
@@ -172,7 +175,7 @@ impl Plan {
     /// Whether the call can be settled without waiting for anybody.
     pub(crate) fn is_ready(&self) -> bool {
         match self {
-            Self::Run | Self::Deny(_) | Self::Refuse(_) | Self::Unknown => true,
+            Self::Run | Self::Deny(_) | Self::Refuse(_) | Self::Answered(_) | Self::Unknown => true,
             Self::Ask(_) | Self::Wait => false,
         }
     }
@@ -192,7 +195,7 @@ mod tests {
 
     fn ask() -> Plan {
         let why = "It changes a file.".to_owned();
-        Plan::Ask(Box::new(Question { why, always: None, sensitive: false, files: Vec::new() }))
+        Plan::Ask(Box::new(Question::approval(why)))
     }
 
     fn answer(calls: Vec<PlannedCall>) -> ModelAnswer {

@@ -6,17 +6,20 @@
 
 use std::collections::HashMap;
 
-use protocol::{ApprovalId, FoldError, IdSource, MessageId, SessionEvent, ToolCall, ToolCallId, ToolOutcome};
+use protocol::{
+    ApprovalId, FoldError, IdSource, InteractionKind, MessageId, SessionEvent, ToolCall, ToolCallId,
+    ToolOutcome,
+};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::run::frame::Frame;
+use crate::run::frame::{Answered, Frame};
 
 /// What happened to an approval of a sub-agent.
 pub(crate) enum RelayedApproval {
-    Asked { approval: ApprovalId, call: ToolCall, from: MessageId, agent: String },
+    Asked { approval: ApprovalId, call: ToolCall, kind: InteractionKind, from: MessageId, agent: String },
     Edited { approval: ApprovalId, input: Value },
-    Answered { approval: ApprovalId, approved: bool, reason: Option<String>, withdrawn: bool },
+    Answered { approval: ApprovalId, answer: Answered },
     Settled { approval: ApprovalId, outcome: ToolOutcome },
 }
 
@@ -37,11 +40,12 @@ impl ApprovalSelector {
         let mut selected = Vec::new();
         for event in events {
             match event {
-                SessionEvent::ApprovalAsked { message, approval, call, raised: false, .. } => {
+                SessionEvent::ApprovalAsked { message, approval, call, kind, raised: false, .. } => {
                     self.asked.insert(call.id.clone(), approval.clone());
                     selected.push(RelayedApproval::Asked {
                         approval: approval.clone(),
                         call: call.clone(),
+                        kind: *kind,
                         from: message.clone(),
                         agent: self.agent.clone(),
                     });
@@ -51,15 +55,15 @@ impl ApprovalSelector {
                     approved,
                     reason,
                     withdrawn,
+                    answers,
+                    by,
                     raised: false,
                     ..
                 } => {
-                    selected.push(RelayedApproval::Answered {
-                        approval: approval.clone(),
-                        approved: *approved,
-                        reason: reason.clone(),
-                        withdrawn: *withdrawn,
-                    });
+                    let (reason, answers) = (reason.clone(), answers.clone());
+                    let (approved, withdrawn, by) = (*approved, *withdrawn, *by);
+                    let answer = Answered { approved, reason, withdrawn, answers, by };
+                    selected.push(RelayedApproval::Answered { approval: approval.clone(), answer });
                 }
                 SessionEvent::InputEdited { approval, input, raised: false, .. } => {
                     selected
@@ -156,13 +160,15 @@ impl RelayedApproval {
     /// Writes the approval into the main agent's message.
     pub(crate) fn show(self, frame: &mut Frame, ids: &dyn IdSource) -> Result<(), FoldError> {
         match self {
-            Self::Asked { approval, call, from, agent } => frame.raise(approval, call, &from, &agent, ids),
+            Self::Asked { approval, call, kind, from, agent } => {
+                frame.raise(approval, call, kind, &from, &agent, ids)
+            }
             Self::Edited { approval, input } => match frame.raised_call(&approval) {
                 Some(_) => frame.edit_input(&approval, input),
                 None => Ok(()),
             },
-            Self::Answered { approval, approved, reason, withdrawn } => match frame.raised_call(&approval) {
-                Some(_) => frame.answer(approval, approved, reason, withdrawn),
+            Self::Answered { approval, answer } => match frame.raised_call(&approval) {
+                Some(_) => frame.answer(approval, answer),
                 None => Ok(()),
             },
             Self::Settled { approval, outcome } => match frame.raised_call(&approval) {

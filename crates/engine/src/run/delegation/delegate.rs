@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use models::{ChoiceError, Model, ModelMessage, UserContent};
 use protocol::{
     AgentRef, ErrorCode, FrameEnd, FrameParent, MessageFacts, MessageId, MessageStatus, RunOptions,
-    SessionId, ToolCall, ToolCallId, ToolOutcome, ToolState,
+    SessionId, ToolCall, ToolCallId, ToolOutcome,
 };
 use tokio::sync::watch;
 use tools::{Tool as _, delegation::SPAWN_AGENT, read_file::ReadFile};
@@ -224,11 +224,11 @@ async fn begin(
     let inbox = AgentInbox::of_sub_agent();
     let mut open_approvals = HashMap::new();
     for (call, _, state) in frame.own_open_calls() {
-        if let Some(approval) = state.approval() {
-            open_approvals.insert(call, approval.id);
-        }
-        if let ToolState::ApprovalRequested { approval, .. } = state {
+        if let Some(approval) = frame.pending_question(&call, &state) {
             context.tree.agents.asked(approval, inbox.sender());
+        }
+        if let Some(approval) = frame.question_of(&call, &state) {
+            open_approvals.insert(call, approval);
         }
     }
     let name = &context.agent.definition.name;

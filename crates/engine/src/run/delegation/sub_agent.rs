@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::FutureExt;
-use protocol::{ErrorCode, FinishReason, FrameEnd, Limit, MessageFacts, ToolOutcome};
+use protocol::{AnsweredBy, ErrorCode, FinishReason, FrameEnd, Limit, MessageFacts, ToolOutcome};
 
 use super::{
     delegate::{Delegated, SubAgent},
@@ -146,7 +146,10 @@ async fn drive_within_time(work: &mut AgentWork) -> Result<Driven, RunStop> {
     work.context.cancel = whole;
     match driven {
         Err(RunStop::Cancelled) if is_over && !work.context.cancel.is_cancelled() => {
-            work.frame.settle_open_calls("the time limit was reached before this call had a result")?;
+            work.frame.settle_open_calls(
+                "the time limit was reached before this call had a result",
+                AnsweredBy::Server,
+            )?;
             work.frame.note(MessageFacts { limit: Some(Limit::Time), ..MessageFacts::default() })?;
             work.turn.call_model_once_more(work.frame.steps(), Offer::NoTools);
             drive(work).await

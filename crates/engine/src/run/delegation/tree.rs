@@ -6,7 +6,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use parking_lot::Mutex;
-use protocol::{FrameParent, MessageId, SessionId, ToolCallId, ToolOutcome, ToolState};
+use protocol::{FrameParent, MessageId, SessionId, ToolCallId, ToolOutcome};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use super::{approval_relay::RelayedApproval, hub::Hub};
@@ -96,11 +96,7 @@ impl AgentTree {
     pub(crate) fn restore(&self, sub_agents: Vec<RestoredAgent>) {
         let mut state = self.state.lock();
         for restored in sub_agents {
-            let open = restored.frame.own_open_calls();
-            self.agents.expect(open.into_iter().filter_map(|(_, _, state)| match state {
-                ToolState::ApprovalRequested { approval, .. } => Some(approval),
-                _ => None,
-            }));
+            self.agents.expect(restored.frame.own_pending_questions());
             let key = (restored.parent.message.clone(), restored.parent.call.clone());
             state.restored.insert(key, restored);
         }

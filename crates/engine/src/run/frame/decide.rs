@@ -3,14 +3,14 @@
 use protocol::{ApprovalId, FoldError, SessionEvent, ToolCallId, ToolPart, json::disarm};
 use serde_json::Value;
 
-use super::Frame;
+use super::{Answered, Frame};
 use crate::mailbox::answer::{Decision, GivenGrant};
 
 impl Frame {
     /// Writes a person's answer with everything in it. A copy of a sub-agent's question shows the answer too; the grant is
     /// written once, where the question was asked.
     pub(crate) fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), FoldError> {
-        let Decision { approved, reason, input, grant, .. } = decision;
+        let Decision { approved, reason, input, grant, answers, by, .. } = decision;
         if let Some(input) = input {
             self.edit_input(&approval, input)?;
         }
@@ -21,7 +21,8 @@ impl Frame {
             let rule = Some(rule);
             self.put(SessionEvent::GrantGiven { message, approval, grant: calls, rule, scope })?;
         }
-        self.answer(approval, approved, reason, false)
+        let answers = answers.map(Box::new);
+        self.answer(approval, Answered { approved, reason, withdrawn: false, answers, by: Some(by) })
     }
 
     pub(crate) fn edit_input(&mut self, approval: &ApprovalId, mut input: Value) -> Result<(), FoldError> {
@@ -37,6 +38,9 @@ impl Frame {
 
     /// Whether this question was answered before in the same way.
     pub(crate) fn has_decided(&self, approval: &ApprovalId, decision: &Decision) -> bool {
+        if let Some(is_same) = self.has_answered(approval, decision.answers.as_ref()) {
+            return is_same;
+        }
         self.message().tool_parts().any(|tool| {
             let given = tool.state.approval().filter(|given| given.id == *approval);
             given.and_then(|given| given.approved) == Some(decision.approved)

@@ -3,11 +3,30 @@
 use std::collections::BTreeMap;
 
 use protocol::{
-    ApprovalId, FoldError, IdSource, MessageFacts, MessageId, Question, RaisedCall, SessionEvent, ToolCall,
-    ToolCallId,
+    AnsweredBy, ApprovalId, FoldError, IdSource, InputAnswers, InteractionKind, MessageFacts, MessageId,
+    Question, RaisedCall, SessionEvent, ToolCall, ToolCallId,
 };
 
 use super::Frame;
+
+/// The answer to a question, as it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answered {
+    pub(crate) approved: bool,
+    pub(crate) reason: Option<String>,
+    /// A new message, a stop or a failure made the question moot.
+    pub(crate) withdrawn: bool,
+    /// What the person filled in, for a request for input.
+    pub(crate) answers: Option<Box<InputAnswers>>,
+    pub(crate) by: Option<AnsweredBy>,
+}
+
+impl Answered {
+    pub(crate) fn withdrawn(why: &str, by: AnsweredBy) -> Self {
+        let reason = Some(why.to_owned());
+        Self { approved: false, reason, withdrawn: true, answers: None, by: Some(by) }
+    }
+}
 
 impl Frame {
     pub(crate) fn ask(
@@ -16,8 +35,9 @@ impl Frame {
         call: ToolCall,
         question: Box<Question>,
     ) -> Result<(), FoldError> {
+        let kind = if question.form.is_some() { InteractionKind::Input } else { InteractionKind::Approval };
         let (message, question) = (self.id(), Some(question));
-        self.put(SessionEvent::ApprovalAsked { message, approval, call, question, raised: false })
+        self.put(SessionEvent::ApprovalAsked { message, approval, call, question, kind, raised: false })
     }
 
     /// Writes a copy of a sub-agent's question in a step of its own. The call gets another id if its own is used here
@@ -26,6 +46,7 @@ impl Frame {
         &mut self,
         approval: ApprovalId,
         mut call: ToolCall,
+        kind: InteractionKind,
         from: &MessageId,
         agent: &str,
         ids: &dyn IdSource,
@@ -42,7 +63,14 @@ impl Frame {
         self.request(call.clone(), None)?;
         let message = self.id();
         // The question is stored with the original.
-        self.put(SessionEvent::ApprovalAsked { message, approval, call, question: None, raised: true })?;
+        self.put(SessionEvent::ApprovalAsked {
+            message,
+            approval,
+            call,
+            question: None,
+            kind,
+            raised: true,
+        })?;
         self.finish_step()
     }
 
@@ -51,15 +79,20 @@ impl Frame {
         self.raised.get(approval).cloned()
     }
 
-    pub(crate) fn answer(
-        &mut self,
-        approval: ApprovalId,
-        approved: bool,
-        reason: Option<String>,
-        withdrawn: bool,
-    ) -> Result<(), FoldError> {
+    pub(crate) fn answer(&mut self, approval: ApprovalId, answer: Answered) -> Result<(), FoldError> {
         let message = self.id();
-        let raised = self.raised.contains_key(&approval);
-        self.put(SessionEvent::ApprovalAnswered { message, approval, approved, reason, withdrawn, raised })
+        let (raised, kind) = (self.raised.contains_key(&approval), self.kind_of(&approval));
+        let Answered { approved, reason, withdrawn, answers, by } = answer;
+        self.put(SessionEvent::ApprovalAnswered {
+            message,
+            approval,
+            approved,
+            reason,
+            withdrawn,
+            kind,
+            answers,
+            by,
+            raised,
+        })
     }
 }

@@ -1,9 +1,12 @@
 //! Calls that have no result yet, and their results.
 
-use protocol::{FoldError, SessionEvent, ToolCall, ToolCallId, ToolOutcome, ToolState, json::disarm};
+use protocol::{
+    AnsweredBy, ApprovalId, FoldError, InteractionKind, SessionEvent, ToolCall, ToolCallId, ToolOutcome,
+    ToolState, json::disarm,
+};
 use serde_json::{Value, json};
 
-use super::Frame;
+use super::{Answered, Frame};
 
 impl Frame {
     /// The one result of a call. A second one is dropped; one for a call nobody announced is announced first.
@@ -44,20 +47,38 @@ impl Frame {
         calls
     }
 
-    pub(crate) fn settle_open_calls(&mut self, why: &str) -> Result<(), FoldError> {
+    /// Gives every open call a result, and withdraws the questions among them on behalf of `by`.
+    pub(crate) fn settle_open_calls(&mut self, why: &str, by: AnsweredBy) -> Result<(), FoldError> {
         for (call, tool, state) in self.open_calls() {
+            if let Some(approval) = self.pending_question(&call, &state) {
+                self.withdraw(approval, &call, why, by)?;
+                continue;
+            }
             match state {
                 ToolState::InputStreaming { raw } => {
                     self.reject(&call, &tool, Value::String(raw), why.to_owned())?;
-                }
-                ToolState::ApprovalRequested { approval, .. } => {
-                    self.answer(approval, false, Some(why.to_owned()), true)?;
-                    self.settle(&call, ToolOutcome::Denied { reason: Some(why.to_owned()) })?;
                 }
                 _ => self.settle(&call, ToolOutcome::Failed { message: why.to_owned() })?,
             }
         }
         Ok(())
+    }
+
+    /// Withdraws a question and settles its call.
+    pub(crate) fn withdraw(
+        &mut self,
+        approval: ApprovalId,
+        call: &ToolCallId,
+        why: &str,
+        by: AnsweredBy,
+    ) -> Result<(), FoldError> {
+        let outcome = match self.kind_of(&approval) {
+            InteractionKind::Approval => ToolOutcome::Denied { reason: Some(why.to_owned()) },
+            // Only what a person was asked to allow can be denied.
+            InteractionKind::Input => ToolOutcome::Failed { message: why.to_owned() },
+        };
+        self.answer(approval, Answered::withdrawn(why, by))?;
+        self.settle(call, outcome)
     }
 
     pub(super) fn is_settled(&self, call: &ToolCallId) -> Option<bool> {

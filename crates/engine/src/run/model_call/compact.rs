@@ -192,10 +192,10 @@ fn open(run: &AgentContext, frame: &Frame) -> Vec<String> {
     }
     let own: Vec<_> = frame.own_open_calls().into_iter().map(|(call, ..)| call).collect();
     for (call, tool, state) in frame.open_calls() {
-        if let ToolState::ApprovalRequested { approval, .. } = state
+        if let Some(approval) = frame.pending_question(&call, &state)
             && !own.contains(&call)
         {
-            lines.push(format!("A sub-agent waits for the person to approve {tool} ({approval})."));
+            lines.push(format!("A sub-agent waits for the person to answer {tool} ({approval})."));
         }
     }
     lines

@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use protocol::{ToolCall, ToolOutcome, ToolState};
+use protocol::{ToolCall, ToolOutcome};
 use tokio::{
     sync::mpsc,
     task::{JoinError, JoinSet},
@@ -160,6 +160,7 @@ impl StepCalls {
                     pending.push(place);
                     None
                 }
+                Plan::Answered(output) => Some(ToolOutcome::Done { output: output.clone() }),
                 Plan::Refuse(why) => Some(ToolOutcome::Failed { message: why.clone() }),
                 Plan::Deny(reason) => Some(ToolOutcome::Denied { reason: reason.clone() }),
                 // The turn never hands out calls to ask about or to wait for.
@@ -404,8 +405,7 @@ pub(crate) async fn take_answer(
 ) -> Result<(), RunStop> {
     let PendingAnswer { approval, decision, reply, activity } = answer;
     permit.adopt(activity);
-    let asked = |state: &ToolState| matches!(state, ToolState::ApprovalRequested { approval: id, .. } if *id == approval);
-    if !frame.own_open_calls().iter().any(|(_, _, state)| asked(state)) {
+    if !frame.waits_for(&approval, &frame.own_open_calls()) {
         let is_repeat = frame.has_decided(&approval, &decision)
             && decision.grant.as_ref().is_none_or(|grant| run.tree.rules.allows(&grant.calls));
         drop(reply.send(if is_repeat { Ok(()) } else { Err(EngineError::ApprovalSettled) }));

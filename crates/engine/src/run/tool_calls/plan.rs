@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use protocol::{ToolCall, ToolState};
+use serde_json::Value;
 use tools::{AnyTool, Effect, Executor};
 
 use super::verdict::Judge;
 use crate::run::{
     agent_loop::turn::{Plan, PlannedCall},
-    frame::Frame,
+    frame::{Frame, InputState},
 };
 
 /// What interrupted the calls.
@@ -30,13 +31,14 @@ pub(crate) fn plan(frame: &Frame, judge: Judge<'_>, cause: Cause) -> Vec<Planned
             let call = ToolCall { id, name, input };
             let tool = judge.tools.get(&call.name);
             let executor = tool.as_ref().map_or(Executor::Server, |tool| tool.executor());
-            let plan = plan_one(&call, &state, tool, judge, cause)?;
+            let plan = plan_one(frame, &call, &state, tool, judge, cause)?;
             Some(PlannedCall { call, executor, plan })
         })
         .collect()
 }
 
 fn plan_one(
+    frame: &Frame,
     call: &ToolCall,
     state: &ToolState,
     tool: Option<Arc<dyn AnyTool>>,
@@ -52,7 +54,12 @@ fn plan_one(
             Some(tool.map_or_else(|| revoked(&call.name), |tool| allowed(call, tool, judge, cause)))
         }
         ToolState::InputAvailable { .. } | ToolState::OutputAvailable { .. } => {
-            Some(tool.map_or_else(|| revoked(&call.name), |tool| unasked(call, tool, judge, cause)))
+            Some(match (frame.input_state(&call.id), tool) {
+                (Some(InputState::Pending), _) => Plan::Wait,
+                (_, None) => revoked(&call.name),
+                (Some(InputState::Answered(output)), Some(tool)) => answered(call, tool, judge, output),
+                (None, Some(tool)) => unasked(call, tool, judge, cause),
+            })
         }
         ToolState::InputStreaming { .. } | ToolState::OutputError { .. } | ToolState::OutputDenied { .. } => {
             None
@@ -69,6 +76,14 @@ fn allowed(call: &ToolCall, tool: Arc<dyn AnyTool>, judge: Judge<'_>, cause: Cau
         Ok(prepared) => judge.plan_allowed(&call.name, &*prepared),
         // The tool's input has changed since; running it reports what does not fit.
         Err(_) => Plan::Run,
+    }
+}
+
+/// A person answered a request for input. Their answer is the result, unless the rules refuse the call by now.
+fn answered(call: &ToolCall, tool: Arc<dyn AnyTool>, judge: Judge<'_>, output: Value) -> Plan {
+    match tool.prepare(&call.input).map(|prepared| judge.plan_allowed(&call.name, &*prepared)) {
+        Ok(refused @ Plan::Refuse(_)) => refused,
+        _ => Plan::Answered(output),
     }
 }
 

@@ -26,10 +26,15 @@ impl<'a> Judge<'a> {
 
     /// The plan of a call that was checked and that nobody was asked about.
     pub(crate) fn plan(&self, tool: &str, call: &dyn PreparedCall) -> Plan {
-        match self.verdict(tool, call) {
+        let need = call.need(self.files);
+        match self.verdict(tool, &need) {
             Verdict::Run => Plan::Run,
             Verdict::Ask { why, grant, sensitive } => {
-                Plan::Ask(Box::new(Question { why, always: grant, sensitive, files: Vec::new() }))
+                let form = match need {
+                    Need::Input { form } => Some(form),
+                    _ => None,
+                };
+                Plan::Ask(Box::new(Question { why, always: grant, sensitive, files: Vec::new(), form }))
             }
             Verdict::Refuse { why } => Plan::Refuse(why),
         }
@@ -37,17 +42,17 @@ impl<'a> Judge<'a> {
 
     /// The plan of a call that a person allowed: it runs, unless the rules refuse it by now.
     pub(crate) fn plan_allowed(&self, tool: &str, call: &dyn PreparedCall) -> Plan {
-        match self.verdict(tool, call) {
+        match self.verdict(tool, &call.need(self.files)) {
             Verdict::Refuse { why } => Plan::Refuse(why),
             Verdict::Run | Verdict::Ask { .. } => Plan::Run,
         }
     }
 
-    fn verdict(&self, tool: &str, call: &dyn PreparedCall) -> Verdict {
-        match call.need(self.files) {
+    fn verdict(&self, tool: &str, need: &Need) -> Verdict {
+        match need {
             // The tool's own words have their code.
-            Need::Refused { why } => Verdict::Refuse { why },
-            need => match self.rules.in_force().judge(tool, &need) {
+            Need::Refused { why } => Verdict::Refuse { why: why.clone() },
+            need => match self.rules.in_force().judge(tool, need) {
                 Verdict::Refuse { why } => {
                     Verdict::Refuse { why: format!("{}: {why}", FailureCode::AccessDenied) }
                 }

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{error_code::ErrorCode, id::SessionId, policy::Question, tool::ToolCall, usage::Usage};
+use crate::{
+    error_code::ErrorCode, id::SessionId, policy::Question, tool::ToolCall, usage::Usage,
+    user_input::InputForm,
+};
 
 /// A call as clients of the OpenAI format know it.
 pub(super) fn tool_call(call: &ToolCall) -> Value {
@@ -29,6 +32,19 @@ pub(super) fn confirmation(call: &ToolCall, question: Option<&Question>) -> Valu
         if sensitive {
             data["sensitiveInfo"] = json!({ "pattern": call.name, "description": question.why });
         }
+    }
+    data
+}
+
+/// `user_question_request`: any form as one question, and the form itself for clients that can show it.
+pub(super) fn question(call: &ToolCall, form: &InputForm) -> Value {
+    let short = form.short_question();
+    let mut data = json!({
+        "question": short.question, "options": short.options, "multiSelect": short.multi_select,
+        "toolCall": tool_call(call),
+    });
+    if !form.short {
+        data["form"] = json!(form);
     }
     data
 }
