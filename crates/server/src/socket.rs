@@ -2,7 +2,8 @@
 //!
 //! ADR 16 has the reason: hyper keeps two buffers of 8 KiB for each open connection, and a chat stream may be open for
 //! hours. ADR 22 has the deadlines and the detection of clients that have closed their connection. Everything that is
-//! written by hand for this is in this folder; the rest of the crate sees only [`serve_connection`].
+//! written by hand for this is in this folder; the rest of the crate sees only [`serve_connection`] and the mark
+//! [`EndsWithClient`].
 //!
 //! - `connection.rs`: the life of one connection, request after request.
 //! - `request_service.rs`: the router as hyper calls it, and what is known about the current request.
@@ -17,3 +18,4 @@ mod request_service;
 mod write_response;
 
 pub(crate) use connection::serve_connection;
+pub(crate) use write_response::EndsWithClient;

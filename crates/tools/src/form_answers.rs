@@ -87,6 +87,20 @@ fn short(
         };
         return by_key(form, fields_of(form, &lines)?);
     };
+    let chosen: &[String] = match &selected {
+        Some(AnswerValue::One(text)) => std::slice::from_ref(text),
+        Some(AnswerValue::Many(texts)) => texts,
+        None => &[],
+    };
+    let is_option = |text: &String| field.options.iter().any(|option| option.label == *text);
+    if custom.is_none() && !field.options.is_empty() && !chosen.iter().all(is_option) {
+        return Err(vec![problem(
+            "selected",
+            "unknown_option",
+            "What was selected is not one of the options.",
+            "Select an option, or write your own answer in customInput.",
+        )]);
+    }
     let mut checked = InputAnswers::default();
     // Where there is nothing to choose from, both are the text.
     let (selected, custom) = match (field.options.is_empty(), custom) {

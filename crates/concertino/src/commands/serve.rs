@@ -41,7 +41,11 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let database = Arc::new(data.store_locked(config)?);
     let store: Arc<dyn Store> = Arc::clone(&database) as _;
     let token = data.token(config)?;
-    let replaced = owner::set(&data, config, &*store, &token).await?;
+    // While authentication is off nobody needs the token, so one that was revoked does not matter.
+    let replaced = match config.auth {
+        Auth::Token => owner::set(&data, config, &*store, &token).await?,
+        Auth::Off => 0,
+    };
     if replaced > 0 {
         output::note(
             "The owner's token has changed. The old one was revoked, and its browsers are signed out.",

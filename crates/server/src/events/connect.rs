@@ -30,7 +30,7 @@ use super::{
     connections::{OpenConnection, Outgoing},
     refusal::Refusal,
 };
-use crate::{auth, error::ApiError, state::ServerState};
+use crate::{auth, error::ApiError, socket::EndsWithClient, state::ServerState};
 
 const HEARTBEAT: &[u8] = b": hb\n\n";
 /// How long clients wait before they connect again.
@@ -50,6 +50,8 @@ pub(crate) async fn connect(
     Query(query): Query<ConnectQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
+    // A response that is not ready at once is written by `socket/`, which notices that a client has gone.
+    tokio::task::yield_now().await;
     let principal = caller(&state, &query, &headers).await.map_err(IntoResponse::into_response)?;
     open(&state, principal, &query, &headers).await.map_err(IntoResponse::into_response)
 }
@@ -111,6 +113,7 @@ async fn open(
         Some((Ok::<_, std::convert::Infallible>(bytes), stream))
     });
     let mut response = Response::new(Body::from_stream(frames));
+    response.extensions_mut().insert(EndsWithClient);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));

@@ -10,7 +10,7 @@ use tokio::{io::Interest, net::TcpStream};
 
 /// How many bytes a client may send ahead of its answer. More stays in the system's buffer, and then only a reset of the
 /// connection is noticed, not its end.
-const MAX_READ_AHEAD: usize = 64 << 10;
+pub(super) const MAX_READ_AHEAD: usize = 64 << 10;
 /// How long after the end of the client's bytes it is probed. Most responses have begun by then.
 const PROBE_DELAY: Duration = Duration::from_millis(250);
 const PROBE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";

@@ -15,7 +15,7 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-use super::request_service::RequestState;
+use super::{client_closed::MAX_READ_AHEAD, request_service::RequestState};
 
 pub(super) struct ClientSocket {
     pub(super) stream: TcpStream,
@@ -40,6 +40,24 @@ impl ClientSocket {
         } else if !more.is_empty() {
             self.read_ahead = [std::mem::take(&mut self.read_ahead), more].concat().into();
         }
+    }
+
+    /// Resolves when the client has closed its sending side, or the connection is broken. Bytes that it sends meanwhile
+    /// belong to its next request; a client that sends many of them is not watched any more.
+    pub(super) fn poll_sending_ended(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut bytes = [0; 1024];
+        while self.read_ahead.len() < MAX_READ_AHEAD {
+            if ready!(self.stream.poll_read_ready(cx)).is_err() {
+                return Poll::Ready(());
+            }
+            match self.stream.try_read(&mut bytes) {
+                Ok(0) => return Poll::Ready(()),
+                Ok(length) => self.push_read_ahead(Bytes::copy_from_slice(&bytes[..length])),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return Poll::Ready(()),
+            }
+        }
+        Poll::Pending
     }
 
     /// Returns the result of a write, or an error when writes have been blocked for too long.

@@ -1,4 +1,4 @@
-//! The router as hyper calls it. The response of a chat route is kept where `connection.rs` can take it from hyper.
+//! The router as hyper calls it. The response of a route that may stream is kept where `connection.rs` can take it from hyper.
 
 use std::{
     convert::Infallible,
@@ -26,8 +26,8 @@ use hyper::{
 use parking_lot::Mutex;
 use tower::ServiceExt;
 
-/// Responses below this path may be streams.
-const CHAT_PATH: &str = "/api/chat";
+/// Responses below these paths may be streams.
+const STREAM_PATHS: [&str; 2] = ["/api/chat", "/events"];
 
 /// A response that the router is still working on.
 pub(super) type ResponseFuture = BoxFuture<'static, Result<Response, Infallible>>;
@@ -71,14 +71,14 @@ impl Service<Request<Incoming>> for RouterService {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let unanswered = UnansweredRequest::count(&self.request);
         self.request.received.store(true, Ordering::Relaxed);
-        let is_chat = request.version() == Version::HTTP_11
+        let is_stream = request.version() == Version::HTTP_11
             && request.method() != Method::HEAD
-            && request.uri().path().starts_with(CHAT_PATH);
-        if is_chat {
+            && STREAM_PATHS.iter().any(|path| request.uri().path().starts_with(path));
+        if is_stream {
             self.request.close_requested.store(asks_to_close(request.headers()), Ordering::Relaxed);
         }
         let request = request.map(|incoming| Body::new(RequestBody::new(incoming, &self.request)));
-        if !is_chat {
+        if !is_stream {
             let response = self.router.clone().oneshot(request);
             return Box::pin(async move { response.await.map(|response| unanswered.until_read(response)) });
         }

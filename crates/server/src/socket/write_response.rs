@@ -16,11 +16,17 @@ use axum::{
     response::Response,
 };
 use hyper::body::Body as _;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
+
+use super::client_socket::ClientSocket;
 
 /// About how many bytes are sent in one write.
 const BATCH_BYTES: usize = 64 * 1024;
 const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
+
+/// Marks a response that ends as soon as the client closes its sending side. Without it a client may do so and still read.
+#[derive(Clone, Copy)]
+pub(crate) struct EndsWithClient;
 
 /// How the client knows where the body ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,11 +40,12 @@ enum BodyLength {
 /// Writes the whole response. After an error the connection cannot be used any more: the client sees a response that was
 /// cut off, not one that ended.
 pub(super) async fn write_response(
-    socket: &mut (impl AsyncWrite + Unpin),
+    socket: &mut ClientSocket,
     response: Response,
     keep_alive: bool,
 ) -> io::Result<()> {
     let (parts, mut body) = response.into_parts();
+    let ends_with_client = parts.extensions.get::<EndsWithClient>().is_some();
     let length = match (parts.status, body.size_hint().exact()) {
         (StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED, _) => BodyLength::None,
         (_, Some(size)) => BodyLength::Known(size),
@@ -47,7 +54,7 @@ pub(super) async fn write_response(
     let mut out = head(&parts, length, keep_alive);
     drop(parts);
     if length != BodyLength::None {
-        while append_ready(&mut body, length, &mut out).await? == BodyState::Open {
+        while append_ready(&mut body, length, &mut out, socket, ends_with_client).await? == BodyState::Open {
             socket.write_all(&out).await?;
             out = Vec::new();
         }
@@ -102,7 +109,13 @@ enum BodyState {
 }
 
 /// Appends everything of the body that is ready to `out`, up to about one batch. Waits only while `out` is empty.
-async fn append_ready(body: &mut Body, length: BodyLength, out: &mut Vec<u8>) -> io::Result<BodyState> {
+async fn append_ready(
+    body: &mut Body,
+    length: BodyLength,
+    out: &mut Vec<u8>,
+    socket: &mut ClientSocket,
+    ends_with_client: bool,
+) -> io::Result<BodyState> {
     poll_fn(|cx| {
         while out.len() < BATCH_BYTES {
             match Pin::new(&mut *body).poll_frame(cx) {
@@ -113,6 +126,10 @@ async fn append_ready(body: &mut Body, length: BodyLength, out: &mut Vec<u8>) ->
                 }
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(io::Error::other(error))),
                 Poll::Ready(None) => return Poll::Ready(Ok(BodyState::Ended)),
+                Poll::Pending if out.is_empty() && ends_with_client => {
+                    let gone = || io::Error::new(io::ErrorKind::ConnectionAborted, "the client has gone");
+                    return socket.poll_sending_ended(cx).map(|()| Err(gone()));
+                }
                 Poll::Pending if out.is_empty() => return Poll::Pending,
                 Poll::Pending => break,
             }
