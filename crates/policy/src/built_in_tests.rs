@@ -94,6 +94,8 @@ fn files_that_are_executed_or_trusted_later_are_sensitive() {
         ".envrc",
         "AGENTS.md",
         "docs/AGENTS.md",
+        ".snow/main-agents.toml",
+        "main-agents.toml",
         "CLAUDE.md",
         ".mcp.json",
         ".concertino/agents/a/agent.toml",
