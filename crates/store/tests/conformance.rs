@@ -32,8 +32,8 @@ mod usage;
 
 use std::{io::Read, path::Path, sync::Arc};
 
-use protocol::event::LogEntry;
-use store::{Append, Durability, Row, SessionTarget, SqliteStore, Store};
+use protocol::{MessageId, event::LogEntry};
+use store::{Append, Durability, RecoveryStage, Row, SessionTarget, SqliteStore, Store};
 use tempfile::TempDir;
 
 /// The folder of a store. Opening it again finds what was stored.
@@ -105,6 +105,8 @@ macro_rules! all_cases {
             a_session_is_made_once
             sessions_come_in_pages_without_gap_or_repetition
             a_title_is_given_and_taken_away
+            a_session_is_made_before_its_first_message_and_keeps_its_main_agent
+            pins_and_pages_by_number
             a_deleted_session_leaves_nothing
             a_deleted_session_takes_no_append_and_its_key_is_not_used_again
             two_processes_may_begin_sessions_in_turn
@@ -256,7 +258,7 @@ async fn sqlite_stores_a_write_whose_caller_stopped_waiting() {
         }
         drop(append);
         // The queue is processed in order, so after this write the dropped one is stored.
-        store.rename_session(key, Some(format!("title {turn}"))).await.unwrap();
+        store.note_recovery(key, &MessageId::new("m"), RecoveryStage::Active).await.unwrap();
         assert!(
             store.is_stored(key, script.last + 1 + turn).await.unwrap(),
             "dropped after {turn} more polls"

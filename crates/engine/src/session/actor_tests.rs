@@ -338,7 +338,7 @@ async fn a_stop_ends_a_parked_run() {
 async fn a_delete_ends_the_run_and_the_queue_and_removes_the_session() {
     let (mut chat, run) = Chat::answering().await;
     let mut queued = chat.queue("m2").await;
-    let mut deleted = chat.ask(|reply| Command::Delete { reply });
+    let mut deleted = chat.ask(|reply| Command::Delete { followers: Vec::new(), reply });
     run.cancel.cancelled().await;
     assert!(poll!(&mut deleted).is_pending(), "the run has not ended");
     assert!(chat.record().await.is_some());
@@ -347,7 +347,7 @@ async fn a_delete_ends_the_run_and_the_queue_and_removes_the_session() {
     assert!(matches!(refusal(&mut queued).await, EngineError::SessionNotFound));
     chat.idle().await;
     assert!(chat.record().await.is_none() && !chat.was_called());
-    let again = chat.ask(|reply| Command::Delete { reply });
+    let again = chat.ask(|reply| Command::Delete { followers: Vec::new(), reply });
     assert!(matches!(again.await.unwrap(), Err(EngineError::SessionNotFound)));
 }
 

@@ -141,7 +141,7 @@ pub async fn the_end_of_a_branch_is_where_the_newest_children_lead(location: &St
         while let Some(newest) = children[leaf].last() {
             leaf = *newest;
         }
-        let chosen = store.choose_branch(script.key(), &first(&format!("n{node}"))).await.unwrap();
+        let chosen = store.newest_leaf(script.key(), &first(&format!("n{node}"))).await.unwrap();
         assert_eq!(chosen, first(&format!("n{leaf}")), "from n{node}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use protocol::MessageRef;
+use protocol::{MessageRef, SessionEvent};
 use store::Store;
 
 use crate::{StoreLocation, script::*};
@@ -22,7 +22,7 @@ pub async fn tree(store: &Arc<dyn Store>) -> Script {
 
 pub async fn retries_and_edits_are_branches(location: &StoreLocation) {
     let store = location.open();
-    let script = tree(&store).await;
+    let mut script = tree(&store).await;
     let key = script.key();
     assert_eq!(record(&store, key).await.active_leaf, Some(first("k")));
     assert_eq!(branch_ids(&store, key, &first("k")).await, ["u1.1", "k.0"]);
@@ -36,11 +36,13 @@ pub async fn retries_and_edits_are_branches(location: &StoreLocation) {
     let run = store.run_answering(key, &first("u1")).await.unwrap().unwrap();
     assert_eq!(run.message, id("m1"), "of this version");
 
-    assert_eq!(store.choose_branch(key, &first("m1")).await.unwrap(), first("n2"), "down to the newest leaf");
-    assert_eq!(record(&store, key).await.active_leaf, Some(first("n2")));
-    assert_eq!(store.choose_branch(key, &first("m2")).await.unwrap(), first("m2"));
-    is_conflict(store.choose_branch(key, &first("nowhere")).await);
-    assert_eq!(record(&store, key).await.active_leaf, Some(first("m2")));
+    assert_eq!(store.newest_leaf(key, &first("m1")).await.unwrap(), first("n2"), "down to the newest leaf");
+    assert_eq!(store.newest_leaf(key, &first("m2")).await.unwrap(), first("m2"));
+    is_conflict(store.newest_leaf(key, &first("nowhere")).await);
+    for leaf in [Some(first("n2")), Some(first("m2")), None, Some(first("k"))] {
+        script.append(vec![SessionEvent::BranchChosen { leaf: leaf.clone() }]).await;
+        assert_eq!(record(&store, key).await.active_leaf, leaf);
+    }
 }
 
 pub async fn a_branch_is_read_from_its_leaf_with_a_limit(location: &StoreLocation) {

@@ -70,7 +70,7 @@ pub async fn a_long_planted_history_is_whole_after_another_start(location: &Stor
         };
         match read {
             3 => assert!(store.message(key, &id("h5")).await.unwrap().is_some()),
-            4 => assert_eq!(store.choose_branch(key, &first("h5")).await.unwrap(), first("u")),
+            4 => assert_eq!(store.newest_leaf(key, &first("h5")).await.unwrap(), first("u")),
             5 => assert_eq!(store.branch_points(key, &first("u")).await.unwrap(), []),
             _ => {}
         }

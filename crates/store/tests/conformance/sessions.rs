@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use protocol::{ApprovalId, PrincipalId, Seq, SessionId, Timestamp, WorkspaceId};
+use protocol::{ApprovalId, PrincipalId, Seq, SessionEvent, SessionId, Timestamp, TitledBy, WorkspaceId};
 use store::{NewToken, SessionKey, SessionRecord, UsageBy};
 use tokio::task::JoinSet;
 
@@ -49,21 +49,64 @@ pub async fn a_title_is_given_and_taken_away(location: &StoreLocation) {
     let store = location.open();
     let mut script = Script::new(&store, "s");
     let key = script.ask("u", None, "m").await;
-    store.rename_session(key, Some("Ein Titel".to_owned())).await.unwrap();
-    assert_eq!(record(&store, key).await.title.as_deref(), Some("Ein Titel"));
-    store.rename_session(key, None).await.unwrap();
-    assert_eq!(record(&store, key).await.title, None);
-    is_conflict(store.rename_session(SessionKey(9_999), None).await);
-    let written = |title: &str, only_untitled| store.title_session(key, title.to_owned(), only_untitled);
-    assert!(!record(&store, key).await.is_titled);
-    assert!(written("From the model", true).await.unwrap());
-    assert!(!written("Once is enough", true).await.unwrap());
-    assert!(written("Because a person asked", false).await.unwrap());
-    store.rename_session(key, Some("Mine".to_owned())).await.unwrap();
-    assert!(!written("Over mine", true).await.unwrap());
+    let titled = |title: Option<&str>, by| SessionEvent::TitleSet { title: title.map(str::to_owned), by };
+    assert!(!record(&store, key).await.is_titled, "the first words are no title that somebody gave");
+    script.append(vec![titled(Some("Ein Titel"), TitledBy::Person)]).await;
     let named = record(&store, key).await;
-    assert_eq!((named.title.as_deref(), named.is_titled), (Some("Mine"), true));
-    assert!(!store.title_session(SessionKey(9_999), "x".to_owned(), false).await.unwrap());
+    assert_eq!((named.title.as_deref(), named.is_titled), (Some("Ein Titel"), true));
+    script.append(vec![titled(None, TitledBy::Person)]).await;
+    let unnamed = record(&store, key).await;
+    assert_eq!((unnamed.title, unnamed.is_titled), (None, false));
+    script.append(vec![titled(Some("From the model"), TitledBy::Model)]).await;
+    script.ask("v", Some(first("m")), "n").await;
+    let named = record(&store, key).await;
+    assert_eq!((named.title.as_deref(), named.is_titled), (Some("From the model"), true));
+}
+
+pub async fn a_session_is_made_before_its_first_message_and_keeps_its_main_agent(location: &StoreLocation) {
+    let store = location.open();
+    let mut script = Script::new(&store, "s");
+    let chosen = |agent: &str, previous: &str| SessionEvent::AgentChosen {
+        agent: agent.to_owned(),
+        display_name: agent.to_uppercase(),
+        previous: previous.to_owned(),
+        request: None,
+    };
+    let key = script.append(vec![SessionEvent::SessionCreated]).await;
+    let made = record(&store, key).await;
+    assert_eq!((made.agent, made.active_leaf, made.message_count), (None, None, 0));
+    script.append(vec![chosen("debugger", "general")]).await;
+    script.ask("u", None, "m").await;
+    assert_eq!(record(&store, key).await.agent.as_deref(), Some("debugger"));
+    script.append(vec![chosen("general", "debugger")]).await;
+    let again = record(&location.open(), key).await;
+    assert_eq!((again.agent.as_deref(), again.message_count), (Some("general"), 2));
+}
+
+pub async fn pins_and_pages_by_number(location: &StoreLocation) {
+    let store = location.open();
+    let mut keys = Vec::new();
+    for number in 0..5 {
+        let mut script = Script::new(&store, &format!("s{number}"));
+        script.at = Timestamp(1_000 + number);
+        keys.push(script.append(vec![accepted("u", 0, None)]).await);
+        if number == 1 {
+            script.append(vec![SessionEvent::PinSet { pinned: true }]).await;
+        }
+        if number == 2 {
+            let pin = |pinned| SessionEvent::PinSet { pinned };
+            script.append(vec![pin(true), pin(false)]).await;
+        }
+    }
+    assert_eq!(store.pinned(&keys).await.unwrap(), [keys[1]]);
+    assert_eq!(store.session_count(&workspace()).await.unwrap(), 5);
+    let page = async |skip, limit| {
+        let page = store.sessions_from(&workspace(), skip, limit).await.unwrap();
+        page.into_iter().map(|session| session.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(page(0, 2).await, ["s4", "s3"]);
+    assert_eq!(page(4, 2).await, ["s0"]);
+    assert_eq!(page(5, 2).await, [""; 0]);
 }
 
 pub async fn a_deleted_session_leaves_nothing(location: &StoreLocation) {
