@@ -49,6 +49,6 @@ async fn the_standing_prompt_of_a_plain_chat_stays_small() {
     let asking: Vec<ToolSpec> =
         tools.iter().filter(|tool| tool.name == "request-user-input").cloned().collect();
     let asking = token_estimate::of_tools(&asking);
-    assert!((1..=570).contains(&asking), "the tool that asks the person: {asking} tokens");
+    assert!((1..=670).contains(&asking), "the tool that asks the person: {asking} tokens");
     assert!(system + all <= 5_850, "in all: {} tokens", system + all);
 }
