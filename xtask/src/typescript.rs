@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anyhow::{Context, Result, bail};
 use protocol::{
     AgentRef, CommandReport, ErrorCode, Job, JobEvent, JobInput, JobList, MessageFacts, RunOptions, ToolSpec,
-    Usage,
+    Usage, UserAnswer,
     file_change::{ChangeList, ChangedFileDiff, FolderList, RevertRequest, RevertResult},
     policy::{NewRule, RuleList},
     wire::{
@@ -66,6 +66,7 @@ fn everything(generator: &mut SchemaGenerator) {
     generator.subschema_for::<TokenList>();
     generator.subschema_for::<ToolSpec>();
     generator.subschema_for::<Usage>();
+    generator.subschema_for::<UserAnswer>();
 }
 
 fn declaration(name: &str, schema: &Map<String, Value>) -> Result<String> {

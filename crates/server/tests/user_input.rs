@@ -5,7 +5,10 @@
 use serde_json::{Value, json};
 use testkit::{
     Reply, TestApp, Turn, calls,
-    models::ModelMessage,
+    models::{
+        ModelMessage,
+        demo::{Demo, Pace},
+    },
     protocol::{ToolState, UiMessage},
     says,
 };
@@ -267,4 +270,15 @@ async fn arguments_that_describe_no_form_are_the_models_mistake() {
     assert_eq!(pending(&app).await["question"]["form"]["fields"][0]["label"], "Which colour?");
     let asked = format!("{:?}", app.model.requests().pop().unwrap().messages);
     assert!(asked.contains("`questions[0]`: `pattern` is no regular expression"), "{asked}");
+}
+
+#[tokio::test]
+async fn the_demo_model_shows_how_an_agent_asks() {
+    let app = TestApp::builder().model(Demo::new(Pace::AT_ONCE)).start().await;
+    parked(&app, "ask me a question").await;
+    assert_eq!(pending(&app).await["question"]["form"]["fields"][0]["options"][2]["label"], "Blue");
+    let answered = app.caller.post_json(&path(&app).await, &json!({ "selected": "Blue" })).await;
+    assert_eq!(answered.status, 200, "{answered:?}");
+    app.main.settled().await;
+    assert!(app.main.history().await.pop().unwrap().text().contains("You answered: \"Blue\""));
 }

@@ -17,34 +17,28 @@ use serde_json::Value;
 
 use crate::{Tool, ToolCtx, ToolError, form_answers};
 
-/// Ask the person for what only they can know or decide, and wait for their answer. One question: give `question` and
-/// `options` (and `multiSelect` when several may be chosen). Several values: give `questions`, the fields of a form. Several
-/// decisions: give `choices`. Ask for everything you need in one call. The person may decline. A password, key or token is
-/// asked for with type `secret`: you receive a reference (`secret://...`) in place of the value.
+/// Ask the person for what only they can know or decide, and wait for the answer. One question: `question`, with `options`
+/// to choose from. A form: `questions`. Several decisions: `choices`. Ask for all you need in one call. The person may
+/// decline. Ask for passwords and keys with type `secret`: you receive a reference (`secret://...`), not the value.
+// Every request carries the schema, so texts are short, and their limits are checked in `form_of`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
-    /// What the form is about, in a few words.
-    #[schemars(length(max = 200))]
     title: Option<String>,
-    /// Why you ask, and what happens with the answers.
-    #[schemars(length(max = 2000))]
+    /// Why you ask.
     description: Option<String>,
-    /// `form` asks for the fields in `questions`, `choice` for the decisions in `choices`. Default: `form`.
+    /// Which list is meant. Default: `form`.
     mode: Option<Mode>,
-    /// The fields of the form.
-    #[schemars(length(min = 1, max = 20))]
+    /// The fields of a form.
     questions: Option<Vec<FieldArgument>>,
-    /// The decisions.
-    #[schemars(length(min = 1, max = 10))]
+    /// Decisions (mode `choice`).
     choices: Option<Vec<ChoiceArgument>>,
-    /// A single question, instead of `questions` and `choices`.
-    #[schemars(length(min = 1, max = 2000))]
+    /// A single question, instead of a list.
     question: Option<String>,
-    /// The answers to choose from, for `question`; the person can also write one of their own. Without options they write it.
-    #[schemars(length(max = 20))]
+    /// For `question`. The person may also write their own answer.
+    #[schemars(with = "Option<Vec<String>>")]
     options: Option<Vec<OptionArgument>>,
-    /// Whether several of the options may be chosen.
+    /// Whether several options may be chosen.
     multi_select: Option<bool>,
 }
 
@@ -58,34 +52,24 @@ enum Mode {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FieldArgument {
-    /// The name of the answer, as in `api_key`: letters, digits, `_`, `-` and `.`.
-    #[schemars(length(min = 1, max = 64))]
+    /// The name of the answer, as in `api_key`.
     key: String,
-    /// What the person reads.
-    #[schemars(length(min = 1, max = 500))]
     label: String,
     /// Default: `text`.
     #[serde(rename = "type")]
     kind: Option<FieldKind>,
-    /// The `type` of the HTML input, as in `email`, `number`, `url` or `date`.
-    #[schemars(length(max = 20))]
+    /// As in HTML: `email`, `number`, `date`.
     input_type: Option<String>,
-    /// What a `select` offers.
-    #[schemars(length(min = 1, max = 100))]
+    /// For `select`.
+    #[schemars(with = "Option<Vec<String>>")]
     options: Option<Vec<OptionArgument>>,
-    /// Whether the field must be filled in. Default: `true`.
+    /// Default: `true`.
     required: Option<bool>,
-    #[schemars(length(max = 2000))]
     default_value: Option<String>,
-    #[schemars(length(max = 200))]
     placeholder: Option<String>,
-    /// A regular expression that the whole answer must match.
-    #[schemars(length(max = 500))]
+    /// A regular expression for the whole answer.
     pattern: Option<String>,
-    /// What the person is told when it does not match.
-    #[schemars(length(max = 300))]
     pattern_message: Option<String>,
-    /// In characters.
     min_length: Option<u32>,
     max_length: Option<u32>,
 }
@@ -102,25 +86,33 @@ enum FieldKind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ChoiceArgument {
-    /// The name of the answer.
-    #[schemars(length(min = 1, max = 64))]
     key: String,
-    #[schemars(length(min = 1, max = 500))]
     question: String,
-    #[schemars(length(min = 2, max = 6))]
+    #[schemars(length(min = 2, max = 6), with = "Vec<DescribedOption>")]
     options: Vec<OptionArgument>,
-    /// Whether several options may be chosen.
     multi_select: Option<bool>,
 }
 
 /// A text, or a text with a description.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum OptionArgument {
     Label(String),
-    Described { label: String, description: Option<String> },
+    Described(DescribedOption),
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct DescribedOption {
+    label: String,
+    description: Option<String>,
+}
+
+/// How many fields a form has at most.
+const MOST_FIELDS: usize = 20;
+const MOST_OPTIONS: usize = 100;
+/// The most characters of a text of the form.
+const LONGEST_TEXT: usize = 2000;
+const LONGEST_KEY: usize = 64;
 const LONGEST_LABEL: usize = 200;
 const LONGEST_DESCRIPTION: usize = 500;
 
@@ -185,13 +177,28 @@ fn form_of(arguments: Arguments) -> Result<InputForm, String> {
         (Some(Mode::Choice), ..) => return Err("mode `choice` needs the field `choices`".to_owned()),
         _ => return Err("give `question` with `options`, or `questions`, or `choices`".to_owned()),
     };
+    if fields.is_empty() || fields.len() > MOST_FIELDS {
+        return Err(format!("a form has 1 to {MOST_FIELDS} fields, this one has {}", fields.len()));
+    }
     for (place, field) in fields.iter().enumerate() {
         if fields[..place].iter().any(|before| before.key == field.key) {
             return Err(format!("the key `{}` is there twice; every key must differ", field.key));
         }
     }
     let text = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    for text in fields.iter().flat_map(texts_of).chain(&title).chain(&description) {
+        if text.chars().count() > LONGEST_TEXT {
+            return Err(format!("a text has at most {LONGEST_TEXT} characters; make it shorter"));
+        }
+    }
     Ok(InputForm { title: text(title), description: text(description), short, fields })
+}
+
+/// The texts that the model wrote for a field.
+fn texts_of(field: &InputField) -> impl Iterator<Item = &String> {
+    let InputField { label, default_value, placeholder, input_type, pattern, pattern_message, .. } = field;
+    let others = [default_value, placeholder, input_type, pattern, pattern_message];
+    std::iter::once(label).chain(others.into_iter().flatten())
 }
 
 /// Reads every entry of a list; an error names the entry.
@@ -244,11 +251,8 @@ fn field_of(field: FieldArgument) -> Result<InputField, String> {
         options,
         ..plain(key_of(field.key)?, field.label, kind)
     };
-    match &field.default_value {
-        Some(value) => {
-            form_answers::check_text(&field, value).map_err(|wrong| format!("`defaultValue` {wrong}"))?
-        }
-        None => {}
+    if let Some(value) = &field.default_value {
+        form_answers::check_text(&field, value).map_err(|wrong| format!("`defaultValue` {wrong}"))?;
     }
     Ok(field)
 }
@@ -297,7 +301,8 @@ fn key_of(key: String) -> Result<String, String> {
     let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
     // The client's JSON reader refuses these.
     let is_refused = matches!(key.as_str(), "__proto__" | "constructor" | "prototype");
-    if key.is_empty() || !key.chars().all(is_allowed) || is_refused {
+    if key.is_empty() || key.len() > LONGEST_KEY || !key.chars().all(is_allowed) || is_refused {
+        let key: String = key.chars().take(LONGEST_KEY).collect();
         return Err(format!(
             "the key `{key}` may only have letters, digits, `_`, `-` and `.`, as in `api_key`"
         ));
@@ -306,11 +311,14 @@ fn key_of(key: String) -> Result<String, String> {
 }
 
 fn options_of(options: Vec<OptionArgument>) -> Result<Vec<InputOption>, String> {
+    if options.len() > MOST_OPTIONS {
+        return Err(format!("there are at most {MOST_OPTIONS} options"));
+    }
     let mut out: Vec<InputOption> = Vec::with_capacity(options.len());
     for option in options {
         let (label, description) = match option {
             OptionArgument::Label(label) => (label, None),
-            OptionArgument::Described { label, description } => (label, description),
+            OptionArgument::Described(DescribedOption { label, description }) => (label, description),
         };
         let label = label.trim().to_owned();
         if label.is_empty() || label.chars().count() > LONGEST_LABEL {

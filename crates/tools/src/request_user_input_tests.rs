@@ -69,6 +69,9 @@ fn what_nobody_could_fill_in_is_refused() {
             "is there twice",
         ),
         (json!({ "choices": [{ "key": "a", "question": "A", "options": ["x"] }] }), "at least 2"),
+        (json!({ "questions": [] }), "a form has 1 to 20 fields"),
+        (json!({ "question": "x".repeat(2001) }), "at most 2000 characters"),
+        (field(json!({ "key": "k".repeat(65), "label": "A" })), "may only have"),
         (json!({ "question": "Q", "options": ["x", "x"] }), "the option `x` is there twice"),
         (json!({ "question": "Q", "options": ["secret://1"] }), "cannot be a reference"),
     ] {
@@ -98,14 +101,11 @@ fn its_schema_is_stable() {
           "description": "A short purpose of this call, shown to the person."
         },
         "title": {
-          "type": "string",
-          "description": "What the form is about, in a few words.",
-          "maxLength": 200
+          "type": "string"
         },
         "description": {
           "type": "string",
-          "description": "Why you ask, and what happens with the answers.",
-          "maxLength": 2000
+          "description": "Why you ask."
         },
         "mode": {
           "type": "string",
@@ -113,7 +113,7 @@ fn its_schema_is_stable() {
             "form",
             "choice"
           ],
-          "description": "`form` asks for the fields in `questions`, `choice` for the decisions in `choices`. Default: `form`."
+          "description": "Which list is meant. Default: `form`."
         },
         "questions": {
           "type": "array",
@@ -121,16 +121,11 @@ fn its_schema_is_stable() {
             "type": "object",
             "properties": {
               "key": {
-                "description": "The name of the answer, as in `api_key`: letters, digits, `_`, `-` and `.`.",
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 64
+                "description": "The name of the answer, as in `api_key`.",
+                "type": "string"
               },
               "label": {
-                "description": "What the person reads.",
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 500
+                "type": "string"
               },
               "type": {
                 "description": "Default: `text`.",
@@ -143,62 +138,34 @@ fn its_schema_is_stable() {
                 ]
               },
               "inputType": {
-                "description": "The `type` of the HTML input, as in `email`, `number`, `url` or `date`.",
-                "type": "string",
-                "maxLength": 20
+                "description": "As in HTML: `email`, `number`, `date`.",
+                "type": "string"
               },
               "options": {
-                "description": "What a `select` offers.",
+                "description": "For `select`.",
                 "type": "array",
                 "items": {
-                  "description": "A text, or a text with a description.",
-                  "anyOf": [
-                    {
-                      "type": "string"
-                    },
-                    {
-                      "type": "object",
-                      "properties": {
-                        "label": {
-                          "type": "string"
-                        },
-                        "description": {
-                          "type": "string"
-                        }
-                      },
-                      "required": [
-                        "label"
-                      ]
-                    }
-                  ]
-                },
-                "minItems": 1,
-                "maxItems": 100
+                  "type": "string"
+                }
               },
               "required": {
-                "description": "Whether the field must be filled in. Default: `true`.",
+                "description": "Default: `true`.",
                 "type": "boolean"
               },
               "defaultValue": {
-                "type": "string",
-                "maxLength": 2000
+                "type": "string"
               },
               "placeholder": {
-                "type": "string",
-                "maxLength": 200
+                "type": "string"
               },
               "pattern": {
-                "description": "A regular expression that the whole answer must match.",
-                "type": "string",
-                "maxLength": 500
+                "description": "A regular expression for the whole answer.",
+                "type": "string"
               },
               "patternMessage": {
-                "description": "What the person is told when it does not match.",
-                "type": "string",
-                "maxLength": 300
+                "type": "string"
               },
               "minLength": {
-                "description": "In characters.",
                 "type": "integer",
                 "minimum": 0
               },
@@ -212,9 +179,7 @@ fn its_schema_is_stable() {
               "label"
             ]
           },
-          "description": "The fields of the form.",
-          "minItems": 1,
-          "maxItems": 20
+          "description": "The fields of a form."
         },
         "choices": {
           "type": "array",
@@ -222,45 +187,31 @@ fn its_schema_is_stable() {
             "type": "object",
             "properties": {
               "key": {
-                "description": "The name of the answer.",
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 64
+                "type": "string"
               },
               "question": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 500
+                "type": "string"
               },
               "options": {
                 "type": "array",
                 "items": {
-                  "description": "A text, or a text with a description.",
-                  "anyOf": [
-                    {
+                  "type": "object",
+                  "properties": {
+                    "label": {
                       "type": "string"
                     },
-                    {
-                      "type": "object",
-                      "properties": {
-                        "label": {
-                          "type": "string"
-                        },
-                        "description": {
-                          "type": "string"
-                        }
-                      },
-                      "required": [
-                        "label"
-                      ]
+                    "description": {
+                      "type": "string"
                     }
+                  },
+                  "required": [
+                    "label"
                   ]
                 },
                 "minItems": 2,
                 "maxItems": 6
               },
               "multiSelect": {
-                "description": "Whether several options may be chosen.",
                 "type": "boolean"
               }
             },
@@ -270,46 +221,22 @@ fn its_schema_is_stable() {
               "options"
             ]
           },
-          "description": "The decisions.",
-          "minItems": 1,
-          "maxItems": 10
+          "description": "Decisions (mode `choice`)."
         },
         "question": {
           "type": "string",
-          "description": "A single question, instead of `questions` and `choices`.",
-          "minLength": 1,
-          "maxLength": 2000
+          "description": "A single question, instead of a list."
         },
         "options": {
           "type": "array",
           "items": {
-            "description": "A text, or a text with a description.",
-            "anyOf": [
-              {
-                "type": "string"
-              },
-              {
-                "type": "object",
-                "properties": {
-                  "label": {
-                    "type": "string"
-                  },
-                  "description": {
-                    "type": "string"
-                  }
-                },
-                "required": [
-                  "label"
-                ]
-              }
-            ]
+            "type": "string"
           },
-          "description": "The answers to choose from, for `question`; the person can also write one of their own. Without options they write it.",
-          "maxItems": 20
+          "description": "For `question`. The person may also write their own answer."
         },
         "multiSelect": {
           "type": "boolean",
-          "description": "Whether several of the options may be chosen."
+          "description": "Whether several options may be chosen."
         }
       },
       "required": [

@@ -66,8 +66,8 @@ function Answer({ chatId, agent, task, again }: { chatId: string; agent: string;
     send(task, [])
   }, [send, task])
   const surroundings = useMemo<ChatSurroundings>(
-    () => ({ chatId, lanes: chat.lanes, readOnly: false, answer: chat.answer, openAgent: (sub) => go({ page: 'chat', id: chatId, agent: sub }) }),
-    [chatId, chat.lanes, chat.answer],
+    () => ({ chatId, lanes: chat.lanes, readOnly: false, answer: chat.answer, fillIn: chat.fillIn, openAgent: (sub) => go({ page: 'chat', id: chatId, agent: sub }) }),
+    [chatId, chat.lanes, chat.answer, chat.fillIn],
   )
   const message = chat.messages.findLast((one) => one.role === 'assistant')
   return (

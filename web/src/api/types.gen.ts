@@ -194,6 +194,7 @@ export type SessionId = string
 /** A stored question. The call runs with this input, never with the client's copy. */
 export interface Interaction {
   id: ApprovalId
+  kind: InteractionKind
   run: RunId
   message: MessageId
   toolCall: ToolCallId
@@ -201,14 +202,20 @@ export interface Interaction {
   input: unknown
   /** The input as a person changed it; the call ran with this one. */
   edited?: unknown
+  /** The answers to a request for input. The value of a secret field is a reference. */
+  answers?: InputAnswers
   status: InteractionStatus
   reason?: string
   askedAt: Timestamp
   answeredAt?: Timestamp
+  answeredBy?: AnsweredBy
 }
 
 /** A question to a person: 128 random bits. */
 export type ApprovalId = string
+
+/** What a person is asked for. */
+export type InteractionKind = 'approval' | 'input'
 
 /** The work on one user turn; a session has at most one active run. */
 export type RunId = string
@@ -219,7 +226,21 @@ export type MessageId = string
 /** A tool call: the provider's id if it is unique in the message, else one that the server makes. */
 export type ToolCallId = string
 
+/** The answers of a person to a form, checked against it. */
+export interface InputAnswers {
+  /** By the key of the field. Fields that were left empty are absent. */
+  answers: Record<string, AnswerValue>
+  /** What the person wrote instead of choosing an option, or besides. */
+  customInput?: string
+}
+
+/** The answer to one field: a list where several options can be chosen. */
+export type AnswerValue = string | string[]
+
 export type InteractionStatus = 'pending' | 'approved' | 'denied' | 'withdrawn'
+
+/** Where the answer to a question came from. */
+export type AnsweredBy = 'events' | 'chat' | 'server'
 
 /** What a person is told before they answer; stored with the question. */
 export interface Question {
@@ -231,6 +252,8 @@ export interface Question {
   sensitive?: boolean
   /** The files that the call would change, as they were when it was asked. */
   files?: FileDiff[]
+  /** What the person is asked to fill in, when this is a request for input. */
+  form?: InputForm
 }
 
 /** The calls that a rule covers. A field that is absent, or an empty list, covers everything. */
@@ -259,6 +282,48 @@ export interface FileDiff {
 }
 
 export type ChangeKind = 'created' | 'modified' | 'deleted'
+
+/** The fields that a person is asked to fill in. */
+export interface InputForm {
+  title?: string
+  description?: string
+  /** The agent asked one question in the short form; the model reads its answer as `answer`. */
+  short?: boolean
+  /** At least one; their keys differ. */
+  fields: InputField[]
+}
+
+export interface InputField {
+  key: string
+  /** The question, or the name of the field. */
+  label: string
+  type: FieldType
+  /** What a person can choose from, for the types `select` and `choice`. */
+  options?: InputOption[]
+  /** Whether several options can be chosen. The answer is a list then. */
+  multiSelect?: boolean
+  /** Whether the person may write something of their own instead of choosing an option, or besides. */
+  customInput?: boolean
+  required: boolean
+  defaultValue?: string
+  placeholder?: string
+  /** The `type` of the HTML input element, as in `email` or `number`; only a hint for pages. */
+  inputType?: string
+  /** A regular expression that the whole answer must match. */
+  pattern?: string
+  /** What a person is told when their answer does not match the pattern. */
+  patternMessage?: string
+  /** In characters. */
+  minLength?: number
+  maxLength?: number
+}
+
+export type FieldType = 'text' | 'textarea' | 'secret' | 'select' | 'choice'
+
+export interface InputOption {
+  label: string
+  description?: string
+}
 
 /** One question, answered or not. */
 export interface AskedApproval {
@@ -782,4 +847,14 @@ export interface ToolSpec {
   description: string
   /** JSON schema of the input. */
   input_schema: unknown
+}
+
+/** An answer as a person sends it, in one of three shapes: `answers` by the key of the field; `selected` and `customInput` for a question in the short form; or `cancelled`, which declines to answer. */
+export interface UserAnswer {
+  answers?: Record<string, AnswerValue>
+  selected?: AnswerValue
+  customInput?: string
+  cancelled?: boolean
+  /** Why the person declines. */
+  reason?: string
 }

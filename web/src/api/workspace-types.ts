@@ -1,6 +1,7 @@
 // Types of the routes for rules, approvals, changes, files and commands.
 
 export type {
+  AnswerValue,
   ApprovalList,
   ApprovalMode,
   AskedApproval,
@@ -18,7 +19,10 @@ export type {
   FileState,
   FolderEntry,
   FolderList,
+  FieldType,
   GrantScope,
+  InputField,
+  InputForm,
   Job,
   JobEvent,
   JobInput,
@@ -35,5 +39,6 @@ export type {
   RuleList,
   RunChanges,
   TerminalSize,
+  UserAnswer,
   WaitingApproval,
 } from './types.gen'

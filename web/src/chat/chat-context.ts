@@ -1,6 +1,7 @@
 // What parts of a message need from the conversation around them.
 
 import { createContext, useContext } from 'react'
+import type { UserAnswer } from '../api/workspace-types'
 import type { Answer } from './routes'
 import { SubAgentLanes } from './sub-agent-lane'
 
@@ -10,6 +11,8 @@ export interface ChatSurroundings {
   /** Nothing can be answered or changed here. */
   readOnly: boolean
   answer: (approvalId: string, answer: Answer) => Promise<void>
+  /** Answers a request for input. */
+  fillIn: (approvalId: string, answer: UserAnswer) => Promise<void>
   openAgent: (chatId: string, name: string) => void
 }
 
@@ -18,6 +21,7 @@ const nowhere: ChatSurroundings = {
   lanes: new SubAgentLanes(),
   readOnly: true,
   answer: () => Promise.resolve(),
+  fillIn: () => Promise.resolve(),
   openAgent: () => undefined,
 }
 

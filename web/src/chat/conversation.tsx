@@ -104,8 +104,8 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
     [mainId],
   )
   const surroundings = useMemo<ChatSurroundings>(
-    () => ({ chatId: id, lanes: chat.lanes, readOnly, answer: chat.answer, openAgent }),
-    [id, chat.lanes, readOnly, chat.answer, openAgent],
+    () => ({ chatId: id, lanes: chat.lanes, readOnly, answer: chat.answer, fillIn: chat.fillIn, openAgent }),
+    [id, chat.lanes, readOnly, chat.answer, chat.fillIn, openAgent],
   )
   const { edit, retry, goOn, switchBranch } = chat
   const actions = useMemo<MessageActions>(

@@ -4,7 +4,7 @@ import type { FileUIPart } from 'ai'
 import { call, path, send } from '../api/client'
 import { isMissing, problemOf } from '../api/problem'
 import type { BranchList, BranchPoint, Interaction } from '../api/types.gen'
-import type { GrantScope } from '../api/workspace-types'
+import type { GrantScope, UserAnswer } from '../api/workspace-types'
 import type { ChatMessage } from './message-types'
 import { timezone, type Choices } from './transport'
 
@@ -41,6 +41,11 @@ export async function chooseBranch(id: string, messageId: string, revision: numb
 }
 
 export function answerApproval(id: string, answer: Answer): Promise<Interaction> {
+  return call<Interaction>('POST', path`/api/approvals/${id}`, { body: answer })
+}
+
+/** Answers a request for input. */
+export function answerInput(id: string, answer: UserAnswer): Promise<Interaction> {
   return call<Interaction>('POST', path`/api/approvals/${id}`, { body: answer })
 }
 

@@ -6,11 +6,12 @@ import type { FileUIPart } from 'ai'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { isMissing } from '../api/problem'
 import type { BranchPoint } from '../api/types.gen'
+import type { UserAnswer } from '../api/workspace-types'
 import { sessions } from '../sessions/sessions-store'
 import { tellTabs } from '../sessions/tabs'
 import { showToast } from '../ui/toasts'
 import type { ChatMessage } from './message-types'
-import { answerApproval, chooseBranch, fetchBranches, fetchHistory, queueMessage, stopRun, type Answer } from './routes'
+import { answerApproval, answerInput, chooseBranch, fetchBranches, fetchHistory, queueMessage, stopRun, type Answer } from './routes'
 import { SubAgentLanes } from './sub-agent-lane'
 import { makeTransport, type Choices } from './transport'
 import { isRefusedFile, troubleOf, type Trouble } from './trouble'
@@ -39,6 +40,7 @@ export interface SessionChat {
   goOn: () => void
   stop: () => void
   answer: (approvalId: string, answer: Answer) => Promise<void>
+  fillIn: (approvalId: string, answer: UserAnswer) => Promise<void>
   switchBranch: (messageId: string, revision: number) => void
   dismissTrouble: () => void
 }
@@ -248,6 +250,17 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
     [id, addToolApprovalResponse, resumeStream],
   )
 
+  // The stream brings the answers back as the result of the call, with references in place of secrets.
+  const fillIn = useCallback(
+    async (approvalId: string, given: UserAnswer) => {
+      await answerInput(approvalId, given)
+      sessions.approvalAnswered(approvalId)
+      tellTabs(id)
+      if (!latest.current.busy) await resumeStream()
+    },
+    [id, resumeStream],
+  )
+
   const loadEarlier = useCallback(async () => {
     const first = latest.current.messages[0]
     if (!first) return
@@ -286,6 +299,7 @@ export function useSessionChat({ id, initial, hasEarlier: more, known, sub = fal
     goOn,
     stop,
     answer,
+    fillIn,
     switchBranch,
     dismissTrouble: clearError,
   }

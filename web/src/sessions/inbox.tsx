@@ -3,8 +3,9 @@
 import { go } from '../app/router'
 import type { WaitingApproval } from '../api/workspace-types'
 import { Question } from '../chat/parts/approval-card'
+import { InputRequestCard } from '../chat/parts/input-request-card'
 import { fieldOf, plainWords } from '../chat/parts/tool-words'
-import { answerApproval } from '../chat/routes'
+import { answerApproval, answerInput } from '../chat/routes'
 import { useQuestion } from '../chat/use-question'
 import { useTexts } from '../i18n'
 import { Dialog } from '../ui/dialog'
@@ -41,19 +42,31 @@ function Waiting({ waiting: { chatId, title, approval }, onLeave }: { waiting: W
       >
         {title ?? t.untitled}
       </button>
-      <Question
-        title={fieldOf(approval.input, 'actionName') ?? plainWords(approval.tool)}
-        tool={approval.tool}
-        input={approval.input}
-        asked={question}
-        loading={loading}
-        onAnswer={async (answer) => {
-          await answerApproval(approval.id, answer)
-          sessions.approvalAnswered(approval.id)
-          tellTabs(chatId)
-          await Promise.all([sessions.refreshOne(chatId), answer.always ? sessions.refresh() : undefined])
-        }}
-      />
+      {question?.form ? (
+        <InputRequestCard
+          form={question.form}
+          onAnswer={async (answer) => {
+            await answerInput(approval.id, answer)
+            sessions.approvalAnswered(approval.id)
+            tellTabs(chatId)
+            await sessions.refreshOne(chatId)
+          }}
+        />
+      ) : (
+        <Question
+          title={fieldOf(approval.input, 'actionName') ?? plainWords(approval.tool)}
+          tool={approval.tool}
+          input={approval.input}
+          asked={question}
+          loading={loading}
+          onAnswer={async (answer) => {
+            await answerApproval(approval.id, answer)
+            sessions.approvalAnswered(approval.id)
+            tellTabs(chatId)
+            await Promise.all([sessions.refreshOne(chatId), answer.always ? sessions.refresh() : undefined])
+          }}
+        />
+      )}
     </div>
   )
 }

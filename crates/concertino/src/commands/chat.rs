@@ -8,6 +8,7 @@ pub(super) mod client;
 mod command_report;
 mod diff;
 mod edit;
+mod fill_in;
 mod follow;
 mod output_settings;
 mod prompt;

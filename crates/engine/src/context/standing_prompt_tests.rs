@@ -46,5 +46,9 @@ async fn the_standing_prompt_of_a_plain_chat_stays_small() {
     let commands = token_estimate::of_tools(&commands);
     println!("the tools for commands: {commands}");
     assert!(commands <= 1_050, "the tools for commands: {commands} tokens");
-    assert!(system + all <= 5_300, "in all: {} tokens", system + all);
+    let asking: Vec<ToolSpec> =
+        tools.iter().filter(|tool| tool.name == "request-user-input").cloned().collect();
+    let asking = token_estimate::of_tools(&asking);
+    assert!((1..=670).contains(&asking), "the tool that asks the person: {asking} tokens");
+    assert!(system + all <= 5_850, "in all: {} tokens", system + all);
 }

@@ -304,7 +304,8 @@ impl SessionLog {
         Ok(last)
     }
 
-    /// Appends events while no run is active. All of them are stored, and the numbers that were reserved are released.
+    /// Appends events while no run is active. All of them are stored, and the numbers that were reserved are released. If the
+    /// store refuses them, the log is given up: nothing of them may be stored later.
     pub(crate) async fn append_without_run(
         &self,
         events: Vec<SessionEvent>,
@@ -313,7 +314,7 @@ impl SessionLog {
         let _turn = self.appending.lock().await;
         self.check_not_broken()?;
         let last = self.push(events, messages).last;
-        self.flush(true).await?;
+        self.flush(true).await.inspect_err(|_| self.break_off())?;
         self.publish(last);
         Ok(last)
     }

@@ -68,6 +68,16 @@ impl LogWriter {
         appended
     }
 
+    /// Appends the events with which a run begins or is resumed. If the store refuses them, the log is given up: there is no
+    /// such run, and nothing of it may be stored later.
+    pub(crate) async fn append_beginning(
+        &mut self,
+        events: Vec<SessionEvent>,
+        messages: Vec<UiMessage>,
+    ) -> Result<Seq, StoreError> {
+        self.append(events, messages).await.inspect_err(|_| self.log.break_off())
+    }
+
     /// Appends events that must be stored before what they announce begins, even if none of them is a boundary.
     pub(crate) async fn append_durably(&mut self, events: Vec<SessionEvent>) -> Result<Seq, StoreError> {
         self.log.append(&self.flusher, events, Vec::new(), Durability::All, false).await

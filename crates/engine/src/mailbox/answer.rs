@@ -23,7 +23,7 @@ pub struct Decision {
     pub(crate) ends_run: bool,
     /// What the person filled in, for a request for input; the values of secret fields are references. Without answers
     /// such a request is declined.
-    pub(crate) answers: Option<InputAnswers>,
+    pub(crate) answers: Option<Box<InputAnswers>>,
     pub(crate) by: AnsweredBy,
 }
 
@@ -51,6 +51,7 @@ impl Decision {
 
     /// The answer to a request for input; it is declined without answers.
     pub(crate) fn of_input(answers: Option<InputAnswers>, reason: Option<String>, by: AnsweredBy) -> Self {
+        let answers = answers.map(Box::new);
         Self { approved: answers.is_some(), reason, input: None, grant: None, ends_run: false, answers, by }
     }
 }

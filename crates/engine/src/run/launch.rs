@@ -123,7 +123,7 @@ impl Runner for AgentRunner {
             .lane(run.options.sub_agent_stream);
         // The model serialises a long history while it is being stored.
         let messages = history.as_ref().map_or_else(Default::default, |history| history.messages());
-        let (stored, ()) = tokio::join!(writer.append(events, Vec::new()), setup.model.prepare(messages));
+        let (stored, ()) = tokio::join!(writer.append_beginning(events, Vec::new()), setup.model.prepare(messages));
         stored?;
         let turn = Turn::new(setup.definition.max_steps);
         let restored = RestoredRun::new(frame);
@@ -181,7 +181,7 @@ impl Runner for AgentRunner {
         if !restored.sub_agents.is_empty() {
             viewer = viewer.beginning(run.first_seq);
         }
-        writer.append(events, std::mem::take(&mut restored.closed)).await?;
+        writer.append_beginning(events, std::mem::take(&mut restored.closed)).await?;
         let beginning = Beginning { may_need_title: is_young(record), began, ..beginning };
         // The log has them by now.
         for grant in given {

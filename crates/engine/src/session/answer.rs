@@ -209,7 +209,7 @@ fn check_repeat(
 ) -> Result<(), EngineError> {
     let new_grant = decision.grant.as_ref().is_some_and(|grant| !given(&grant.calls));
     if new_grant
-        || decision.answers != question.answers
+        || decision.answers.as_deref() != question.answers.as_ref()
         || (decision.input.is_some() && decision.input != question.edited)
     {
         return Err(EngineError::ApprovalSettled);

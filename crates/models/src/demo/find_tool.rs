@@ -117,6 +117,26 @@ pub(super) fn approver(tools: &[ToolSpec]) -> Option<&ToolSpec> {
     })
 }
 
+/// The tool that asks a person a question: its input is a question and a list of options.
+pub(super) fn asker(tools: &[ToolSpec]) -> Option<&ToolSpec> {
+    best(tools, 3, |tool| {
+        let properties = Object::of(tool).properties();
+        let asks = properties.iter().any(|property| property.is_text() && property.name == "question");
+        let offers = properties
+            .iter()
+            .any(|property| property.schema["type"] == "array" && property.name == "options");
+        if !asks || !offers {
+            return 0;
+        }
+        let words = DescriptionWords::of(tool).weigh(&[
+            (2, &["ask", "asks", "question", "提问", "询问"]),
+            (2, &["person", "user", "human", "用户"]),
+            (1, &["answer", "answers", "choose", "回答"]),
+        ]);
+        words - 3 * unknown_required(tool, |property| matches!(property.name, "question" | "options"))
+    })
+}
+
 pub(super) fn is_zone(property: &Property<'_>) -> bool {
     property.is_text()
         && (property.is_named(&["timezone", "zone", "tz"])

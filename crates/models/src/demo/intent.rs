@@ -5,9 +5,9 @@ use protocol::ToolSpec;
 use super::{
     context::DemoContext,
     intents::{
-        approval, capabilities, clock, connect, create_file, delegate, edit_file, fallback, find_files,
-        greeting, identity, list_files, plan, read_file, run_command, running_command, search_files,
-        summarise_file, summarise_folder, thanks,
+        approval, ask_question, capabilities, clock, connect, create_file, delegate, edit_file, fallback,
+        find_files, greeting, identity, list_files, plan, read_file, run_command, running_command,
+        search_files, summarise_file, summarise_folder, thanks,
     },
     reply::Reply,
     utterance::{Language, Utterance},
@@ -27,6 +27,7 @@ pub(super) struct Intent {
 /// The first intent that understands the request answers it; more specific intents come first.
 pub(super) const INTENTS: &[Intent] = &[
     approval::INTENT,
+    ask_question::INTENT,
     run_command::INTENT,
     running_command::INTENT,
     list_files::INTENT,

@@ -3,6 +3,7 @@
 pub(super) mod approval;
 mod approval_chinese;
 mod approval_english;
+pub(super) mod ask_question;
 pub(super) mod capabilities;
 pub(super) mod clock;
 pub(super) mod connect;

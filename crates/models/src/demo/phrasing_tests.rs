@@ -2,6 +2,7 @@
 //! else.
 
 mod approval;
+mod ask_question;
 mod capabilities;
 mod clock;
 mod commands;

@@ -231,7 +231,7 @@ async fn a_run_whose_definition_is_gone_ends_with_the_reason() {
     };
     let metadata = message.metadata.unwrap();
     assert_eq!(metadata["status"], "failed");
-    assert!(metadata["error"].as_str().unwrap().contains("no agent named \"asker\""), "{metadata:?}");
+    assert!(metadata["error"].as_str().unwrap().contains("Invalid agent ID: asker"), "{metadata:?}");
 }
 
 #[tokio::test]

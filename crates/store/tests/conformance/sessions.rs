@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol::{ApprovalId, PrincipalId, Seq, SessionEvent, SessionId, Timestamp, TitledBy, WorkspaceId};
-use store::{NewToken, SessionKey, SessionRecord, UsageBy};
+use store::{NewToken, SessionRecord, UsageBy};
 use tokio::task::JoinSet;
 
 use crate::{StoreLocation, messages::tree, script::*, usage::usage};

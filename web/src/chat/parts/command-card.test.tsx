@@ -31,7 +31,7 @@ function show(part: Part, jobs: SeenJob[] = []) {
   const message: ChatMessage = { id: 'm', role: 'assistant', metadata: {}, parts: [part] }
   const view = render(
     <Tooltip.Provider>
-      <ChatContext value={{ chatId: 'c', lanes: new SubAgentLanes(), readOnly: false, answer: () => Promise.resolve(), openAgent: () => undefined }}>
+      <ChatContext value={{ chatId: 'c', lanes: new SubAgentLanes(), readOnly: false, answer: () => Promise.resolve(), fillIn: () => Promise.resolve(), openAgent: () => undefined }}>
         <JobsContext value={{ list: jobs, shown: undefined, show: open }}>
           <MessageParts message={message} streaming={false} />
         </JobsContext>
@@ -187,7 +187,7 @@ describe('a command card', () => {
 
 describe('an approval of a command', () => {
   const ask = (tool: string, input: object) => {
-    const approval = { id: 'apr_1', run: 'r', message: 'm', toolCall: 'c', tool, input: {}, status: 'pending', askedAt: 0 } as const
+    const approval = { id: 'apr_1', kind: 'approval', run: 'r', message: 'm', toolCall: 'c', tool, input: {}, status: 'pending', askedAt: 0 } as const
     sessions.state = { ...sessions.state, approvals: [{ chatId: 'c', title: null, approval, question: { why: 'It deletes a tree.', sensitive: true } }] }
     show(call(tool, input, { state: 'approval-requested', approval: { id: 'apr_1' } }))
     return within(screen.getByRole('group'))

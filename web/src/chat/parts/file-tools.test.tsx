@@ -29,7 +29,7 @@ const diff: FileDiff = { path: 'src/a.rs', kind: 'modified', added: 1, removed: 
 
 function show(part: object) {
   const answer = vi.fn(() => Promise.resolve())
-  const surroundings: ChatSurroundings = { chatId: 'c', lanes: new SubAgentLanes(), readOnly: false, answer, openAgent: vi.fn() }
+  const surroundings: ChatSurroundings = { chatId: 'c', lanes: new SubAgentLanes(), readOnly: false, answer, fillIn: vi.fn(), openAgent: vi.fn() }
   render(
     <Tooltip.Provider>
       <ChatContext value={surroundings}>

@@ -7,6 +7,7 @@ export function MessageParts({ message, streaming }: { message: ChatMessage; str
   return message.parts.map((part, at) => {
     const name = `${message.id} ${at}`
     const edited = isToolPart(part) ? message.metadata?.editedCalls?.[part.toolCallId] : undefined
-    return <PartView key={name} messageId={message.id} name={name} part={part} edited={edited} streaming={streaming} />
+    const raised = isToolPart(part) ? message.metadata?.raisedCalls?.[part.toolCallId]?.toolCallId : undefined
+    return <PartView key={name} messageId={message.id} name={name} part={part} edited={edited} raised={raised} streaming={streaming} />
   })
 }

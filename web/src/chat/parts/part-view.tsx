@@ -7,6 +7,7 @@ import { LongText } from '../../ui/data-view'
 import { compactionOf, isToolPart, planOf, toolName, type Part } from '../message-types'
 import { CompactionCard } from './compaction-card'
 import { FilePart } from './file-part'
+import { InputRequestPart, isInputRequest } from './input-request-part'
 import { PlanCard } from './plan-card'
 import { ReasoningPart } from './reasoning-part'
 import { SourcePart } from './source-part'
@@ -22,6 +23,8 @@ interface PartViewProps {
   name: string
   /** What a person made of the input of this call. */
   edited?: { input: unknown } | undefined
+  /** The call of a sub-agent that this one is a copy of. */
+  raised?: string | undefined
   streaming: boolean
 }
 
@@ -33,9 +36,10 @@ export const PartView = memo(function PartView(props: PartViewProps) {
   )
 })
 
-function Chosen({ part, messageId, name, edited, streaming }: PartViewProps) {
+function Chosen({ part, messageId, name, edited, raised, streaming }: PartViewProps) {
   if (isToolPart(part)) {
     if (toolName(part) === 'update-plan' && part.state !== 'output-error') return null
+    if (isInputRequest(part)) return <InputRequestPart part={part} messageId={messageId} raised={raised} />
     return isDelegation(part) ? <SubAgentPart part={part} messageId={messageId} /> : <ToolPartView part={part} messageId={messageId} edited={edited} />
   }
   switch (part.type) {

@@ -19,7 +19,7 @@ beforeEach(() => {
 })
 
 function show(parts: Part[], change: Partial<ChatSurroundings> = {}, metadata: ChatMessage['metadata'] = {}) {
-  const surroundings: ChatSurroundings = { chatId: 'c', lanes: new SubAgentLanes(), readOnly: false, answer: vi.fn(() => Promise.resolve()), openAgent: vi.fn(), ...change }
+  const surroundings: ChatSurroundings = { chatId: 'c', lanes: new SubAgentLanes(), readOnly: false, answer: vi.fn(() => Promise.resolve()), fillIn: vi.fn(() => Promise.resolve()), openAgent: vi.fn(), ...change }
   const message: ChatMessage = { id: 'm', role: 'assistant', metadata, parts }
   const view = render(
     <Tooltip.Provider>
@@ -34,7 +34,7 @@ function show(parts: Part[], change: Partial<ChatSurroundings> = {}, metadata: C
 const tool = (state: object, name = 'look-up'): Part => ({ type: `tool-${name}`, toolCallId: 'c1', input: { actionName: 'Read it', path: 'a.txt' }, ...state }) as Part
 
 function waiting(question: Question) {
-  const approval = { id: 'apr_1', run: 'r', message: 'm', toolCall: 'c', tool: 'shell', input: {}, status: 'pending', askedAt: 0 } as const
+  const approval = { id: 'apr_1', kind: 'approval', run: 'r', message: 'm', toolCall: 'c', tool: 'shell', input: {}, status: 'pending', askedAt: 0 } as const
   sessions.state = { ...sessions.state, approvals: [{ chatId: 'c', title: null, approval, question }] }
 }
 

@@ -1,12 +1,13 @@
 //! Asks the person for approvals, answered by one key. Keys typed before the question was shown do not answer it.
 
-use std::{collections::HashMap, io::Write};
+use std::collections::HashMap;
 
 use anyhow::Result;
 use crossterm::event::{self, Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use futures::StreamExt;
 use protocol::{
-    ApprovalId, GrantScope, Part, Rule, RuleEffect, RuleId, ToolPart, ToolState, UiMessage, message::Approval,
+    ApprovalId, GrantScope, Part, Rule, RuleEffect, RuleId, ToolCallId, ToolPart, ToolState, UiMessage,
+    message::Approval,
 };
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,7 @@ use super::{
     diff,
     edit::{self, LineInput},
     output_settings::{OutputSettings, TextStyle},
-    terminal::{RawMode, Signals},
+    terminal::{RawMode, Signals, write},
     text::{folded, one_line, visible},
 };
 
@@ -48,11 +49,16 @@ pub(crate) struct Answered {
     pub(crate) payloads: Map<String, Value>,
 }
 
+/// The tool that asks a person for input.
+const INPUT_TOOL: &str = "request-user-input";
+
 /// What the run of a message needs before it can continue.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Pending {
     Nothing,
     Approvals(Vec<ApprovalId>),
+    /// What a person fills in, for these calls.
+    Inputs(Vec<ToolCallId>),
     /// The result of this tool, which a web front end must run.
     FrontEnd(String),
 }
@@ -64,6 +70,12 @@ pub(crate) fn pending_in(message: &UiMessage) -> Pending {
         Part::Tool(tool) => Some(tool),
         _ => None,
     });
+    let is_input =
+        |tool: &&ToolPart| tool.tool == INPUT_TOOL && matches!(tool.state, ToolState::InputAvailable { .. });
+    let inputs: Vec<_> = message.tool_parts().filter(is_input).map(|tool| tool.call.clone()).collect();
+    if !inputs.is_empty() {
+        return Pending::Inputs(inputs);
+    }
     for tool in last_step {
         if matches!(tool.state, ToolState::InputAvailable { .. }) {
             return Pending::FrontEnd(tool.tool.clone());
@@ -295,12 +307,6 @@ async fn read_key(signals: &mut Signals, may_always: bool) -> Result<AnswerKey> 
     }
 }
 
-fn write(text: &str) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -322,6 +328,11 @@ mod tests {
             json!({ "type": "tool-f", "toolCallId": "d", "state": "input-available", "input": {} });
         let step = json!({ "type": "step-start" });
         assert_eq!(pending_in(&message(json!([step, { "type": "text", "text": "x" }]))), Pending::Nothing);
+        let input = json!({ "type": "tool-request-user-input", "toolCallId": "i", "state": "input-available", "input": {} });
+        assert_eq!(
+            pending_in(&message(json!([step, asked(), input]))),
+            Pending::Inputs(vec![ToolCallId::new("i")])
+        );
         assert_eq!(
             pending_in(&message(json!([step, asked()]))),
             Pending::Approvals(vec![ApprovalId::new("apr_1")])

@@ -22,9 +22,17 @@ pub(crate) enum LineInput {
 
 /// Reads one line. The arrow keys recall the lines of `earlier`.
 pub(crate) async fn read_line(signals: &mut Signals, prompt: &str, earlier: &[String]) -> Result<LineInput> {
+    read(signals, prompt, Line::new(earlier)).await
+}
+
+/// Reads one line and shows a dot for every character.
+pub(crate) async fn read_hidden_line(signals: &mut Signals, prompt: &str) -> Result<LineInput> {
+    read(signals, prompt, Line { hidden: true, ..Line::new(&[]) }).await
+}
+
+async fn read(signals: &mut Signals, prompt: &str, mut line: Line<'_>) -> Result<LineInput> {
     let _raw = RawMode::on()?;
     let mut keys = EventStream::new();
-    let mut line = Line::new(earlier);
     let mut drawn = DrawnLine::default();
     drawn.draw(prompt, &line)?;
     loop {
@@ -64,7 +72,10 @@ struct DrawnLine {
 impl DrawnLine {
     fn draw(&mut self, prompt: &str, line: &Line<'_>) -> io::Result<()> {
         let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns).max(8));
-        let laid_out = layout(prompt, &line.text, line.cursor, columns);
+        let laid_out = {
+            let (text, cursor) = line.shown();
+            layout(prompt, &text, cursor, columns)
+        };
         let mut out = String::new();
         if self.cursor_row > 0 {
             out.push_str(&format!("\u{1b}[{}A", self.cursor_row));
@@ -142,11 +153,30 @@ struct Line<'a> {
     at: usize,
     /// The new line, while an earlier one is shown.
     draft: String,
+    /// A dot is shown for every character.
+    hidden: bool,
 }
 
 impl<'a> Line<'a> {
     fn new(earlier: &'a [String]) -> Self {
-        Self { text: String::new(), cursor: 0, earlier, at: earlier.len(), draft: String::new() }
+        Self {
+            text: String::new(),
+            cursor: 0,
+            earlier,
+            at: earlier.len(),
+            draft: String::new(),
+            hidden: false,
+        }
+    }
+
+    /// The text as it is drawn, and the cursor in it.
+    fn shown(&self) -> (String, usize) {
+        const DOT: char = '•';
+        if !self.hidden {
+            return (self.text.clone(), self.cursor);
+        }
+        let dots = |text: &str| text.chars().map(|_| DOT).collect::<String>();
+        (dots(&self.text), dots(&self.text[..self.cursor]).len())
     }
 
     fn key(&mut self, key: KeyEvent) -> Option<LineInput> {
@@ -254,6 +284,15 @@ mod tests {
             line.key(KeyEvent::from(KeyCode::Enter)),
             Some(LineInput::Line("现在在e two 点".to_owned()))
         );
+    }
+
+    #[test]
+    fn a_hidden_line_is_drawn_as_dots() {
+        let mut line = Line { hidden: true, ..Line::new(&[]) };
+        typed(&mut line, "é密x←");
+        assert_eq!(line.shown(), ("•••".to_owned(), "••".len()));
+        let read = line.key(KeyEvent::from(KeyCode::Enter));
+        assert_eq!(read, Some(LineInput::Line("é密x".to_owned())));
     }
 
     #[test]

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use anyhow::{Result, anyhow, bail};
 use protocol::{
-    ApprovalId, MessageFold, MessageId, Part, Question, Role, UiMessage, wire::rest::AskedApproval,
+    ApprovalId, MessageFold, MessageId, Part, Question, Role, ToolCallId, UiMessage,
+    wire::rest::{ApprovalList, AskedApproval},
 };
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
     approve::{self, Answered, Pending},
     client::{Client, ClientError},
+    fill_in,
     follow::Turn,
     output_settings::{self, OutputSettings, TextStyle},
     random_id,
@@ -193,6 +195,15 @@ impl ChatSession {
                 self.print_note(turn, TextStyle::Red, &text)?;
                 return Ok(AfterTurn::End(TurnEnd::Failed));
             }
+            Pending::Inputs(_) if !self.can_ask => {
+                let text = format!(
+                    "the agent asks for input; answer in a terminal with: concertino chat --id {}",
+                    quoted(&self.chat)
+                );
+                self.print_note(turn, TextStyle::Yellow, &text)?;
+                return Ok(AfterTurn::End(TurnEnd::Pending));
+            }
+            Pending::Inputs(calls) => return self.fill_in(turn, message, &calls).await,
             Pending::Approvals(approvals) if !self.can_ask => {
                 let text = how_to_answer(&self.chat, self.client.url(), &approvals);
                 self.print_note(turn, TextStyle::Yellow, &text)?;
@@ -202,14 +213,54 @@ impl ChatSession {
         };
         self.print(turn.renderer.begin_lines())?;
         let asked = approve::ask_all(&self.settings, &mut self.signals, &message, &details).await?;
-        let Some(Answered { message: answered, payloads }) = asked else {
-            let text = format!(
-                "The question stays pending until you send a new message. Answer it later with:\n  concertino chat --id {}",
-                quoted(&self.chat)
-            );
-            self.print_note(turn, TextStyle::Dim, &text)?;
+        match asked {
+            Some(answered) => self.send_answers(turn, answered).await,
+            None => self.leave_open(turn),
+        }
+    }
+
+    /// Has the person fill in what these calls ask for, and sends it.
+    async fn fill_in(
+        &mut self,
+        turn: &mut Turn,
+        message: UiMessage,
+        calls: &[ToolCallId],
+    ) -> Result<AfterTurn> {
+        let list: ApprovalList = self.client.call(Method::GET, &["approvals"], None, None).await?;
+        let raised = message.facts().raised_calls;
+        self.print(turn.renderer.begin_lines())?;
+        let mut payloads = Map::new();
+        for call in calls {
+            let original = raised.get(call).map_or(call, |raised| &raised.tool_call_id);
+            let asked = list
+                .approvals
+                .iter()
+                .find(|one| one.chat_id.as_str() == self.chat && one.approval.tool_call == *original);
+            // Somebody else has answered it.
+            let Some(form) = asked.and_then(|one| one.question.as_ref()?.form.as_ref()) else { continue };
+            let Some(payload) = fill_in::fill_in(&self.settings, &mut self.signals, form).await? else {
+                return self.leave_open(turn);
+            };
+            payloads.insert(call.to_string(), payload);
+        }
+        if payloads.is_empty() {
             return Ok(AfterTurn::End(TurnEnd::Pending));
-        };
+        }
+        self.send_answers(turn, Answered { message, payloads }).await
+    }
+
+    /// The person does not answer now.
+    fn leave_open(&mut self, turn: &mut Turn) -> Result<AfterTurn> {
+        let text = format!(
+            "The question stays pending until you send a new message. Answer it later with:\n  concertino chat --id {}",
+            quoted(&self.chat)
+        );
+        self.print_note(turn, TextStyle::Dim, &text)?;
+        Ok(AfterTurn::End(TurnEnd::Pending))
+    }
+
+    async fn send_answers(&mut self, turn: &mut Turn, answered: Answered) -> Result<AfterTurn> {
+        let Answered { message: answered, payloads } = answered;
         let mut body = self.body("submit-message", Some(&answered.id), &answered);
         if !payloads.is_empty() {
             body["toolApprovalPayloads"] = Value::Object(payloads);

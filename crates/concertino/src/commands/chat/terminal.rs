@@ -33,6 +33,13 @@ pub(crate) fn print(settings: &OutputSettings, pieces: &[Piece]) -> io::Result<(
     out.flush()
 }
 
+/// Prints a text to the terminal at once.
+pub(crate) fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
 /// Returns whether the output could not be written because its reader closed the pipe. That is no error.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

@@ -21,7 +21,6 @@ impl Frame {
             let rule = Some(rule);
             self.put(SessionEvent::GrantGiven { message, approval, grant: calls, rule, scope })?;
         }
-        let answers = answers.map(Box::new);
         self.answer(approval, Answered { approved, reason, withdrawn: false, answers, by: Some(by) })
     }
 
@@ -38,7 +37,7 @@ impl Frame {
 
     /// Whether this question was answered before in the same way.
     pub(crate) fn has_decided(&self, approval: &ApprovalId, decision: &Decision) -> bool {
-        if let Some(is_same) = self.has_answered(approval, decision.answers.as_ref()) {
+        if let Some(is_same) = self.has_answered(approval, decision.answers.as_deref()) {
             return is_same;
         }
         self.message().tool_parts().any(|tool| {

@@ -195,7 +195,11 @@ fn open(run: &AgentContext, frame: &Frame) -> Vec<String> {
         if let Some(approval) = frame.pending_question(&call, &state)
             && !own.contains(&call)
         {
-            lines.push(format!("A sub-agent waits for the person to answer {tool} ({approval})."));
+            let what = match state {
+                ToolState::ApprovalRequested { .. } => "approve",
+                _ => "answer",
+            };
+            lines.push(format!("A sub-agent waits for the person to {what} {tool} ({approval})."));
         }
     }
     lines
