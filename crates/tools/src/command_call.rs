@@ -52,11 +52,12 @@ pub(crate) async fn start(
     let network = network || judgement.network;
     let access = match judgement.effect {
         CommandEffect::ReadOnly if !network => Access::ReadOnly,
+        _ if judgement.is_git() => Access::Repository,
         _ => Access::Workspace,
     };
     let before = match access {
         Access::ReadOnly => None,
-        Access::Workspace => Some(ctx.files.record.snapshot().await?),
+        Access::Workspace | Access::Repository => Some(ctx.files.record.snapshot().await?),
     };
     let job = ctx.commands.start(NewCommand { command, cwd, access, network, time, tty }).await?;
     job.remember_files(before);
