@@ -38,6 +38,7 @@ pub mod registry;
 mod schema;
 pub mod shell;
 pub mod shell_command;
+mod terminal_text;
 pub mod test_approval;
 pub mod time_now;
 pub mod tool;
