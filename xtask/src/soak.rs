@@ -176,6 +176,9 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             server.args(["test", "--package", "concertino", "--test", "commands", "--"]);
             server.args(["--nocapture", "--test-threads", "1"]);
             rust_tests::run_counted(server.env("COMMAND_STOPS", "100").env("COMMAND_KILLS", "20"), notes)?;
+            let mut flood = release_test(project, "commands");
+            flood.arg("long_output");
+            rust_tests::run_counted(flood.env("COMMAND_FLOOD_MB", "100").env("COMMAND_FLOODS", "5"), notes)?;
             let mut processes = cargo(project);
             processes.args(["test", "--package", "process", "--", "--nocapture"]);
             processes.env("PROCESS_KILLS", "20").env("PROCESS_ENDS", "100").env("PROCESS_SESSIONS", "500");

@@ -55,6 +55,19 @@ pub struct JudgedCommand {
 }
 
 impl Judgement {
+    /// Whether everyday commands of git are all that does more than read, so that the line may change the repository.
+    ///
+    /// A line that also starts something else may not: what git executes later would be in the hands of that program.
+    pub fn is_git(&self) -> bool {
+        let is_beside = |command: &JudgedCommand| {
+            command.effect == CommandEffect::ReadOnly
+                || command.words.is_empty()
+                    && ["redirection/writes", "network/asked-for"].contains(&command.rule.as_str())
+        };
+        self.commands.iter().any(JudgedCommand::is_git)
+            && self.commands.iter().all(|command| command.is_git() || is_beside(command))
+    }
+
     /// The same line with the network, which it asked for. No rule about its words allows that.
     #[must_use]
     pub fn with_network(mut self) -> Self {
@@ -73,5 +86,49 @@ impl Judgement {
         let effect = CommandEffect::Asks;
         self.commands.push(JudgedCommand { words: Vec::new(), effect, why, rule, range: 0..0, prefix: 0 });
         self
+    }
+}
+
+/// Subcommands of git that change the repository and start nothing that the line names.
+const CHANGING: [&str; 25] = [
+    "add",
+    "am",
+    "apply",
+    "branch",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "fetch",
+    "gc",
+    "init",
+    "merge",
+    "mv",
+    "notes",
+    "pull",
+    "push",
+    "remote",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "stash",
+    "switch",
+    "tag",
+    "worktree",
+];
+
+impl JudgedCommand {
+    fn is_git(&self) -> bool {
+        let mut words = self.words.iter().map(|word| word.as_deref());
+        if words.next() != Some(Some("git")) {
+            return false;
+        }
+        match words.next().flatten() {
+            // `-x make`
+            Some("rebase") => words
+                .all(|word| word.is_some_and(|word| !word.starts_with("-x") && !word.starts_with("--ex"))),
+            name => name.is_some_and(|name| CHANGING.contains(&name)),
+        }
     }
 }

@@ -12,10 +12,10 @@
 //! The rules are an allow-list: what is not known to only read asks.
 
 mod always;
-
 mod judge;
 mod judgement;
 mod names;
+mod protected_files;
 mod surroundings;
 mod syntax;
 mod table;
@@ -24,6 +24,7 @@ mod text;
 pub use judge::{judge_argv, judge_line};
 pub use judgement::{CommandEffect, JudgedCommand, Judgement};
 pub use names::names;
+pub use protected_files::{FileGroup, ProtectedFiles, Protection};
 pub use surroundings::{PathPlace, Surroundings};
 pub use table::{CommandTable, TableError};
 pub use text::MAX_LINE_BYTES;

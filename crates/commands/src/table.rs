@@ -2,13 +2,11 @@
 //!
 //! `table/README.md` explains the fields. An operator's additions have the same form ([`CommandTable::with`]).
 
-mod files;
 mod form;
 mod rule;
 
 use std::{collections::HashMap, sync::LazyLock};
 
-pub(crate) use files::{FileGroups, Protection};
 pub(crate) use form::{Guard, Operands, Options, Special, Starts, Style};
 pub(crate) use rule::{OptionKind, Rule};
 
@@ -19,8 +17,6 @@ pub enum TableError {
     Form(#[from] toml::de::Error),
     #[error("the command table {family} is wrong at {name}: {problem}")]
     Rule { family: String, name: String, problem: String },
-    #[error("the command table has a wrong file pattern: {0}")]
-    Pattern(#[from] globset::Error),
 }
 
 /// What is known about commands: names, options, operands and their effects.
@@ -28,7 +24,6 @@ pub enum TableError {
 pub struct CommandTable {
     commands: HashMap<String, Rule>,
     variables: Vec<String>,
-    files: FileGroups,
 }
 
 const BUILT_IN: [(&str, &str); 13] = [
@@ -49,7 +44,6 @@ const BUILT_IN: [(&str, &str); 13] = [
 
 static TABLE: LazyLock<Result<CommandTable, TableError>> = LazyLock::new(|| {
     let mut table = CommandTable::empty();
-    table.files = FileGroups::read(include_str!("../table/files.toml"))?;
     for (family, text) in BUILT_IN {
         table.add(family, text)?;
     }
@@ -85,12 +79,8 @@ impl CommandTable {
         self.variables.iter().any(|known| known == name)
     }
 
-    pub(crate) fn files(&self) -> &FileGroups {
-        &self.files
-    }
-
     fn empty() -> Self {
-        Self { commands: HashMap::new(), variables: Vec::new(), files: FileGroups::default() }
+        Self { commands: HashMap::new(), variables: Vec::new() }
     }
 
     fn add(&mut self, family: &str, text: &str) -> Result<(), TableError> {

@@ -87,3 +87,38 @@ fn paths_that_git_prints_are_read() {
         assert_eq!(paths(line).0, expected, "{line}");
     }
 }
+
+/// Only such a line may change the repository; see `process::Access`.
+#[test]
+fn a_line_of_git_is_told_from_one_that_starts_other_programs() {
+    let is_git = |line: &str| {
+        judge_line(CommandTable::built_in(), line, "", &Project::default()).with_network().is_git()
+    };
+    for line in [
+        "git commit -am x",
+        "git add -A && git commit -m x > log.txt",
+        "git log | head -3; git push",
+        "git commit -m \"$MESSAGE\"",
+        "git rebase main",
+        "ls src; git switch main",
+    ] {
+        assert!(is_git(line), "{line}");
+    }
+    for line in [
+        "make",
+        "ls",
+        "git commit -am x; make",
+        "npm test && git push",
+        "git status | sh",
+        "git diff $(./run.sh)",
+        "./git commit",
+        "GIT_DIR=x git commit -m x",
+        "git submodule foreach make",
+        "git rebase -x make main",
+        "git bisect run make",
+        "git -c alias.x=!make x",
+        "$X; git commit -m x",
+    ] {
+        assert!(!is_git(line), "{line}");
+    }
+}

@@ -6,6 +6,8 @@
 #[path = "scale/client.rs"]
 #[allow(dead_code, reason = "this test needs a part of it")]
 mod client;
+#[path = "scale/memory.rs"]
+mod memory;
 #[path = "crash/process.rs"]
 #[allow(dead_code, reason = "other tests need the rest of it")]
 mod process;
@@ -14,6 +16,8 @@ mod server;
 
 #[path = "commands/ends.rs"]
 mod ends;
+#[path = "commands/flood.rs"]
+mod flood;
 #[path = "commands/jobs.rs"]
 mod jobs;
 #[path = "commands/reports.rs"]

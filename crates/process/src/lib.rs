@@ -25,6 +25,7 @@ mod environment;
 mod error;
 mod output_window;
 mod report;
+mod repository;
 mod roots;
 mod spec;
 mod wire;
@@ -43,7 +44,6 @@ pub use error::StartError;
 #[cfg(target_os = "linux")]
 pub use launcher::launcher_main;
 pub use output_window::{OutputWindow, WindowText};
-#[cfg(target_os = "linux")]
 #[cfg(target_os = "linux")]
 pub use probe::{Attempt, ProbeReport, probe};
 pub use report::{FileProtection, NetworkProtection, ProcessCount, ProcessProtection, SandboxReport};

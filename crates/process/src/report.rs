@@ -102,6 +102,9 @@ pub struct SandboxReport {
     pub process_count: ProcessCount,
     pub no_new_privileges: bool,
     pub no_capabilities: bool,
+    /// Paths of the work directory that were read-only although it could be changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
     /// Protections that should be there and are not. [`crate::SandboxLevel::Required`] refuses to start with any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
@@ -125,6 +128,10 @@ impl SandboxReport {
                 if self.syscalls { "seccomp" } else { "none" }
             )
         };
+        if !self.kept.is_empty() {
+            line.push_str("; read-only: ");
+            line.push_str(&self.kept.join(", "));
+        }
         if !self.missing.is_empty() {
             line.push_str("; missing: ");
             line.push_str(&self.missing.join(", "));

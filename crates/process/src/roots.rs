@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     environment::TOOL_FOLDERS,
     error::StartError,
+    repository,
     spec::{Access, Sandbox},
 };
 
@@ -140,6 +141,8 @@ pub(crate) struct Roots {
     pub hidden: Vec<PathBuf>,
     /// Usual places of secrets, without those that the operator lists. Hidden where that is possible.
     pub secrets: Vec<PathBuf>,
+    /// Parts of the work directory that stay read-only where that is possible.
+    pub kept: Vec<PathBuf>,
 }
 
 impl Roots {
@@ -153,6 +156,7 @@ impl Roots {
             roots: Vec::new(),
             hidden: real_paths(sandbox.hidden.iter().cloned()),
             secrets: secrets(sandbox, home.as_deref(), variable("CARGO_HOME")),
+            kept: repository::kept(sandbox, &workdir, access),
         };
         // A hidden folder around the work directory stays out of reach because no other root contains it.
         let around: Vec<PathBuf> =
@@ -175,7 +179,7 @@ impl Roots {
         for path in &sandbox.read {
             roots.add(path, RootAccess::Read);
         }
-        let changeable = if access == Access::Workspace { RootAccess::Write } else { RootAccess::Read };
+        let changeable = if access == Access::ReadOnly { RootAccess::Read } else { RootAccess::Write };
         for path in &sandbox.write {
             roots.add(path, changeable);
         }

@@ -20,11 +20,11 @@ pub enum SandboxLevel {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     pub level: SandboxLevel,
-    /// The folder commands work in. Writable with [`Access::Workspace`].
+    /// The folder commands work in. Writable unless the access is [`Access::ReadOnly`].
     pub workdir: PathBuf,
     /// More files and folders that may be read and executed, as the operator lists them. The root folder is ignored.
     pub read: Vec<PathBuf>,
-    /// More files and folders that may be written with [`Access::Workspace`].
+    /// More files and folders that may be written, unless the access is [`Access::ReadOnly`].
     pub write: Vec<PathBuf>,
     /// Files and folders that no command may reach: the server's data directory. Wins over every other list.
     pub hidden: Vec<PathBuf>,
@@ -38,8 +38,10 @@ pub struct Sandbox {
 pub enum Access {
     /// Nothing but a private temporary folder. Also no network, whatever the specification says.
     ReadOnly,
-    /// The work directory, the private temporary folder and the operator's additions.
+    /// The work directory without its `.git`, the private temporary folder and the operator's additions.
     Workspace,
+    /// The same, and the repository of the work directory without its hooks.
+    Repository,
 }
 
 /// The program to run.

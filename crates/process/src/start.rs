@@ -147,7 +147,7 @@ fn request(
         argv,
         cwd,
         env: spec.env.clone(),
-        network: spec.network && spec.access == Access::Workspace,
+        network: spec.network && spec.access != Access::ReadOnly,
         read_only: spec.access == Access::ReadOnly,
         limits: spec.limits,
         tty: spec.tty.is_some(),
@@ -155,6 +155,7 @@ fn request(
         roots: roots.roots,
         hidden: roots.hidden,
         secrets: roots.secrets,
+        kept: roots.kept,
         probe: None,
     })
 }

@@ -46,6 +46,8 @@ pub(crate) struct LaunchRequest {
     pub hidden: Vec<PathBuf>,
     /// Hidden where it is possible.
     pub secrets: Vec<PathBuf>,
+    /// Read-only where it is possible, although they are in a writable root.
+    pub kept: Vec<PathBuf>,
     /// Instead of a program: what to try.
     pub probe: Option<Targets>,
 }

@@ -12,8 +12,12 @@ mod bounds;
 mod files;
 #[path = "attacks/network.rs"]
 mod network;
+#[path = "attacks/peer.rs"]
+mod peer;
 #[path = "attacks/processes.rs"]
 mod processes;
+#[path = "attacks/repository.rs"]
+mod repository;
 
 use std::collections::BTreeMap;
 
@@ -96,6 +100,7 @@ pub fn program(setup: &str, attacks: &[Attack]) -> String {
 
 /// Runs attacks with namespaces and without, compares each result, and prints the table.
 pub async fn run(setup: &str, attacks: &[Attack], variables: &[(&str, String)]) {
+    peer::show(setup, attacks, variables);
     for namespaces in [true, false] {
         let place = Place::new(SandboxLevel::Required);
         let place = if namespaces { place } else { place.without_namespaces() };

@@ -12,6 +12,7 @@ use crate::{
     command_need::{Invocation, folder, judge},
     commands_access::NewCommand,
     job::{Job, signal_name},
+    terminal_text::terminal_text,
 };
 
 /// How long a command of a session may run.
@@ -52,11 +53,12 @@ pub(crate) async fn start(
     let network = network || judgement.network;
     let access = match judgement.effect {
         CommandEffect::ReadOnly if !network => Access::ReadOnly,
+        _ if judgement.is_git() => Access::Repository,
         _ => Access::Workspace,
     };
     let before = match access {
         Access::ReadOnly => None,
-        Access::Workspace => Some(ctx.files.record.snapshot().await?),
+        Access::Workspace | Access::Repository => Some(ctx.files.record.snapshot().await?),
     };
     let job = ctx.commands.start(NewCommand { command, cwd, access, network, time, tty }).await?;
     job.remember_files(before);
@@ -168,7 +170,7 @@ fn add_note(report: &mut CommandReport, more: &str) {
 
 fn report_of(job: &Job, output: WindowText) -> CommandReport {
     let exit = job.exit();
-    let text = if job.start().tty { plain(&output.joined()) } else { output.joined() };
+    let text = if job.start().tty { terminal_text(&output.joined()) } else { output.joined() };
     CommandReport {
         exit_code: exit.as_ref().and_then(|exit| exit.code),
         signal: exit.as_ref().and_then(|exit| exit.signal).map(signal_name),
@@ -181,11 +183,6 @@ fn report_of(job: &Job, output: WindowText) -> CommandReport {
         session_id: None,
         note: None,
     }
-}
-
-/// The output of a terminal without colours, cursor movements and carriage returns.
-fn plain(output: &str) -> String {
-    strip_ansi_escapes::strip_str(output.replace("\r\n", "\n"))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -230,10 +227,5 @@ mod tests {
         assert_eq!(both(text("ab", "yz", 10)), text("ab", "yz", 10));
         assert_eq!(cut(text("abcdefgh", "", 0), 3, Part::End), text("", "fgh", 5));
         assert_eq!(cut(text("漢字漢字", "", 0), 7, Part::End), text("", "漢字", 6));
-    }
-
-    #[test]
-    fn the_output_of_a_terminal_is_read_without_its_colours() {
-        assert_eq!(plain("\u{1b}[32mok\u{1b}[0m\r\n\u{1b}]0;title\u{7}$ "), "ok\n$ ");
     }
 }

@@ -41,6 +41,7 @@ pub mod request_user_input;
 mod schema;
 pub mod shell;
 pub mod shell_command;
+mod terminal_text;
 pub mod test_approval;
 pub mod time_now;
 pub mod tool;

@@ -1,4 +1,7 @@
-//! Reads the names of the settings in a git configuration file.
+//! The settings of git: which of them can start programs, in a configuration file or as `git config` changes them.
+
+use super::{Verdict, options::Scan};
+use crate::{judgement::CommandEffect, table::Rule};
 
 /// What a setting can do to a command that reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +167,31 @@ pub(super) fn kind(name: &str, value: &str) -> Kind {
         _ => HARMLESS_SECTIONS.contains(&section) && !DANGEROUS.contains(&name),
     };
     if harmless { Kind::Harmless } else { Kind::RunsPrograms }
+}
+
+/// Asks every time when `git config` changes a setting that can start programs.
+pub(super) fn changed_setting(rule: &Rule, scan: &Scan<'_>, verdict: &mut Verdict) {
+    const ACTIONS: [&str; 9] =
+        ["set", "get", "list", "unset", "edit", "rename-section", "remove-section", "add", "replace-all"];
+    let mut words = scan.operands.iter().map(|word| word.text()).peekable();
+    let action = words.next_if(|word| word.is_some_and(|word| ACTIONS.contains(&word))).flatten();
+    let (Some(name), Some(value)) = (words.next(), words.next()) else { return };
+    if matches!(action, Some("get" | "list")) {
+        return;
+    }
+    let is_harmless = |name: &str| {
+        let (section, key) = name.split_once('.').unwrap_or((name, ""));
+        let name = match key.rsplit_once('.') {
+            Some((_, key)) => format!("{section}.*.{key}"),
+            None => format!("{section}.{key}"),
+        };
+        kind(&name.to_lowercase(), value.unwrap_or_default()) == Kind::Harmless
+    };
+    if !name.is_some_and(is_harmless) {
+        let name = name.unwrap_or("that is known only at run time");
+        let why = format!("It changes the setting {name} of git, which can start programs.");
+        verdict.raise(CommandEffect::Sensitive, &format!("{}/starts-programs", rule.id), why);
+    }
 }
 
 /// Names that git knows without any configuration.

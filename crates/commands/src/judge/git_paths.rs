@@ -2,9 +2,10 @@
 
 use super::{At, Judge, Verdict, git, options::Scan, patterns::names_secrets};
 use crate::{
+    ProtectedFiles,
     judgement::CommandEffect,
     syntax::tree::{Spelling, Value, Word},
-    table::{Protection, Rule},
+    table::Rule,
 };
 
 impl Judge<'_> {
@@ -48,7 +49,7 @@ impl Judge<'_> {
         if path.contains(['*', '?', '[']) {
             self.read_named(path, verdict);
         }
-        let secret = self.table.files().protection(path).is_some_and(|(kind, _)| kind == Protection::Secret);
+        let secret = ProtectedFiles::built_in().is_secret(path);
         let leads_out = path.starts_with(['/', '~']) || path.split('/').any(|part| part == "..");
         let exists = || {
             let place = self.place(path, at);

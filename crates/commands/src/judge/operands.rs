@@ -6,10 +6,10 @@ use super::{
     patterns::{fixed_folder, fixed_part_holds_all_parents, names_secrets, picks_secrets},
 };
 use crate::{
-    PathPlace,
+    PathPlace, ProtectedFiles,
     judgement::CommandEffect,
     syntax::tree::{Spelling, Value, Word},
-    table::{Guard, Operands, Protection, Rule},
+    table::{Guard, Operands, Rule},
 };
 
 /// More matches of a pattern than this are not examined.
@@ -104,8 +104,8 @@ impl Judge<'_> {
     fn read_path(&mut self, path: &str, at: &At, verdict: &mut Verdict) {
         match self.place(path, at) {
             Some(PathPlace::Workspace(relative)) => {
-                if let Some((Protection::Secret, which)) = self.table.files().protection(&relative) {
-                    verdict.ask("files/secret", format!("It reads {relative}, which {which}."));
+                if ProtectedFiles::built_in().is_secret(&relative) {
+                    verdict.ask("files/secret", format!("It reads {relative}, which usually holds secrets."));
                 }
                 self.reads.insert(relative);
             }
@@ -132,9 +132,7 @@ impl Judge<'_> {
             for path in paths {
                 self.read_path(&path, at, verdict);
             }
-        } else if picks_secrets(pattern)
-            || self.table.files().protection(pattern).is_some_and(|(kind, _)| kind == Protection::Secret)
-        {
+        } else if picks_secrets(pattern) || ProtectedFiles::built_in().is_secret(pattern) {
             verdict.ask("files/secret", format!("The pattern {pattern} may match files that hold secrets."));
         }
         match self.place(if fixed.is_empty() { "." } else { fixed }, at) {
@@ -146,8 +144,7 @@ impl Judge<'_> {
 
     /// Asks when files are read whose names match a pattern that is written to find secrets.
     pub(super) fn read_named(&self, pattern: &str, verdict: &mut Verdict) {
-        let secret = |(kind, _): (Protection, &str)| kind == Protection::Secret;
-        if names_secrets(pattern) || self.table.files().protection(pattern).is_some_and(secret) {
+        if names_secrets(pattern) || ProtectedFiles::built_in().is_secret(pattern) {
             let why = format!("It reads files with the name {pattern}, which usually hold secrets.");
             verdict.ask("files/secret", why);
         }
@@ -223,8 +220,8 @@ impl Judge<'_> {
 
     /// Asks every time when a path of the work directory, or a pattern for such paths, is protected.
     pub(super) fn check_protected(&self, relative: &str, verdict: &mut Verdict) {
-        if let Some((_, which)) = self.table.files().protection(relative) {
-            let why = format!("It changes {relative}, which {which}.");
+        if let Some(group) = ProtectedFiles::built_in().of_operand(relative) {
+            let why = format!("It changes {relative}, {}.", group.because);
             verdict.raise(CommandEffect::Sensitive, "files/protected", why);
         }
     }

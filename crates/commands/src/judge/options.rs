@@ -176,6 +176,7 @@ impl Judge<'_> {
                 let why = format!("With the option {name} it can destroy more than one thing at once.");
                 verdict.raise(CommandEffect::Sensitive, &format!("{}{name}", rule.id), why);
             }
+            OptionKind::Executes => executes(rule, name, verdict),
             OptionKind::Refused => {
                 let why = format!("The option {name} is never allowed.");
                 verdict.raise(CommandEffect::Refused, &format!("{}{name}", rule.id), why);
@@ -250,6 +251,7 @@ impl Judge<'_> {
                 let why = format!("With the option {name} it can destroy more than one thing at once.");
                 verdict.raise(CommandEffect::Sensitive, &format!("{}{name}", rule.id), why);
             }
+            Some(OptionKind::Executes) => executes(rule, name, verdict),
             Some(OptionKind::Refused) => {
                 let why = format!("The option {name} is never allowed.");
                 verdict.raise(CommandEffect::Refused, &format!("{}{name}", rule.id), why);
@@ -275,6 +277,12 @@ impl Judge<'_> {
             _ => {}
         }
     }
+}
+
+/// An option that names a program. A lasting permission for the command does not mean it.
+fn executes(rule: &Rule, name: &str, verdict: &mut Verdict) {
+    let why = format!("With the option {name} it starts another program.");
+    verdict.raise(CommandEffect::Sensitive, &format!("{}{name}", rule.id), why);
 }
 
 fn is_option(rule: &Rule, text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Checks that data cannot express.
 
-use super::{At, Judge, Verdict, operands::plain_path, options::Scan, scripts};
+use super::{At, Judge, Verdict, git_config, operands::plain_path, options::Scan, scripts};
 use crate::{
     PathPlace,
     judgement::CommandEffect,
@@ -31,6 +31,7 @@ impl Judge<'_> {
             }
             Special::Download => self.downloads(rule, scan, at, verdict),
             Special::GitPush => self.pushed(rule, scan, verdict),
+            Special::GitConfig => git_config::changed_setting(rule, scan, verdict),
             Special::GitCheckout => self.checked_out(rule, scan, at, verdict),
             Special::Query => {
                 let loads = ["import", "include", "load", "eval", "system", "env"];

@@ -3,10 +3,10 @@
 
 use super::{At, Judge, Verdict, options::Scan, scripts};
 use crate::{
-    PathPlace,
+    PathPlace, ProtectedFiles, Protection,
     judgement::CommandEffect,
     syntax::tree::{Value, Word},
-    table::{Operands, Protection, Rule},
+    table::{Operands, Rule},
 };
 
 impl Judge<'_> {
@@ -83,10 +83,10 @@ impl Judge<'_> {
     pub(super) fn check_protected_value(&self, value: &Value, at: &At, verdict: &mut Verdict, secrets: bool) {
         let Value::Known(path) = value else { return };
         if let Some(PathPlace::Workspace(relative)) = self.place(path, at)
-            && let Some((kind, which)) = self.table.files().protection(&relative)
-            && (secrets || kind == Protection::Write)
+            && let Some(group) = ProtectedFiles::built_in().of_operand(&relative)
+            && (secrets || group.protection != Protection::Secret)
         {
-            let why = format!("It may change {relative}, which {which}.");
+            let why = format!("It may change {relative}, {}.", group.because);
             verdict.raise(CommandEffect::Sensitive, "files/protected", why);
         }
     }

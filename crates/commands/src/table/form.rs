@@ -52,6 +52,9 @@ pub(super) struct CommandForm {
     /// Options that ask every time.
     #[serde(default)]
     pub(super) sensitive: String,
+    /// Options that name a program which is started: they ask every time.
+    #[serde(default)]
+    pub(super) executes: String,
     /// Options that are refused.
     #[serde(default)]
     pub(super) refused: String,
@@ -195,6 +198,8 @@ pub(crate) enum Special {
     Git,
     /// The format may not ask for signatures, which another program checks.
     GitFormat,
+    /// A setting that starts programs asks every time.
+    GitConfig,
     /// What is pushed may delete or overwrite branches.
     GitPush,
     /// Paths behind `--` are written.

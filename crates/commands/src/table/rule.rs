@@ -51,6 +51,8 @@ pub(crate) enum OptionKind {
     InPlaceEnding,
     Asks,
     Sensitive,
+    /// Names a program that the command starts.
+    Executes,
     Refused,
 }
 
@@ -69,6 +71,7 @@ impl Rule {
             (&form.in_place, OptionKind::InPlace),
             (&form.asks, OptionKind::Asks),
             (&form.sensitive, OptionKind::Sensitive),
+            (&form.executes, OptionKind::Executes),
             (&form.refused, OptionKind::Refused),
         ];
         for (list, kind) in lists {

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     probe::{self, Targets},
     report::{FileProtection, NetworkProtection, ProcessCount, ProcessProtection, SandboxReport},
-    roots::{self, Grant, RootAccess},
+    roots::{self, Grant, Root, RootAccess},
     spec::SandboxLevel,
     wire::{self, Ended, Event, Failure, LaunchRequest},
 };
@@ -142,12 +142,24 @@ fn restrict(
         (false, false, true) => NetworkProtection::Seccomp,
         (false, false, false) => NetworkProtection::None,
     };
+    if request.namespaces {
+        report.kept = request.kept.iter().map(|path| name_below(&request.roots, path)).collect();
+    }
     report.judge(request.network, request.no_namespaces.as_deref());
+    if report.kept.len() < request.kept.len() {
+        report.weaker.push("files: the repository's settings and hooks can be changed".to_owned());
+    }
     report.weaker.extend(problems);
     if request.level == SandboxLevel::Required && !report.missing.is_empty() {
         return Err(Failure::Incomplete(report.missing.clone()));
     }
     Ok(())
+}
+
+/// A path relative to the root that contains it.
+fn name_below(roots: &[Root], path: &Path) -> String {
+    let below = roots.iter().rev().find_map(|root| path.strip_prefix(&root.path).ok());
+    below.unwrap_or(path).display().to_string()
 }
 
 fn noted<T, E: std::fmt::Display>(problems: &mut Vec<String>, what: &str, result: Result<T, E>) -> Option<T> {

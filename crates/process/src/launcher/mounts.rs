@@ -59,7 +59,10 @@ fn build(request: &LaunchRequest, terminal: Option<&Path>) -> Step<()> {
     for hidden in request.hidden.iter().chain(&request.secrets) {
         step(hidden.display().to_string(), cover(&inside(&new, hidden)))?;
     }
-    step("read-only", make_read_only(&new, &request.roots))?;
+    for kept in &request.kept {
+        step(kept.display().to_string(), hold(&new, &request.roots, kept))?;
+    }
+    step("read-only", make_read_only(&new, &request.roots, &request.kept))?;
     step("the new root", change_root(&new))
 }
 
@@ -96,6 +99,20 @@ fn cover(target: &Path) -> io::Result<()> {
         Ok(data) if data.is_file() => Ok(mount_bind_recursive("/dev/null", target)?),
         _ => Ok(()),
     }
+}
+
+/// Makes a path and the folders between it and its root mounts of their own, so that they can be neither renamed nor replaced.
+fn hold(new: &Path, roots: &[Root], kept: &Path) -> io::Result<()> {
+    let is_root = |path: &&Path| roots.iter().any(|root| root.path == **path);
+    let mut held: Vec<&Path> = kept.ancestors().take_while(|path| !is_root(path)).collect();
+    held.reverse();
+    for path in held {
+        let target = inside(new, path);
+        if target.symlink_metadata().is_ok_and(|data| !data.is_symlink()) {
+            mount_bind_recursive(&target, &target)?;
+        }
+    }
+    Ok(())
 }
 
 fn devices(new: &Path, terminal: Option<&Path>) -> io::Result<()> {
@@ -135,8 +152,8 @@ pub(super) fn protect_kernel_settings() -> Result<(), String> {
     Ok(())
 }
 
-/// Makes every mount of the new root read-only that is not part of a writable root.
-fn make_read_only(new: &Path, roots: &[Root]) -> io::Result<()> {
+/// Makes every mount of the new root read-only that is not part of a writable root, or that is kept as it is.
+fn make_read_only(new: &Path, roots: &[Root], kept: &[PathBuf]) -> io::Result<()> {
     let table = fs::read_to_string("/proc/self/mountinfo")?;
     for line in table.lines() {
         let mut fields = line.split(' ').skip(4);
@@ -149,6 +166,7 @@ fn make_read_only(new: &Path, roots: &[Root]) -> io::Result<()> {
             Some(root) => root.access == RootAccess::Write,
             None => [TEMPORARY, "/dev/", "/proc"].iter().any(|kept| path.starts_with(kept)),
         };
+        let writable = writable && !kept.iter().any(|kept| path.starts_with(kept));
         if !writable && !options.split(',').any(|option| option == "ro") {
             let flags = options
                 .split(',')

@@ -399,6 +399,7 @@ async fn a_reader_changes_nothing() {
             without: ("EPERM", By::Seccomp),
         },
     ];
+    crate::peer::show("", &attacks, &[]);
     for namespaces in [true, false] {
         let place = Place::new(SandboxLevel::Required);
         let place = if namespaces { place } else { place.without_namespaces() };

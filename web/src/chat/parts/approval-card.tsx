@@ -3,7 +3,8 @@
 import { Check, CheckCheck, Pencil, ShieldAlert, ShieldQuestion, X } from 'lucide-react'
 import { useId, useRef, useState, type KeyboardEvent } from 'react'
 import type { Question as Asked } from '../../api/workspace-types'
-import { useTexts } from '../../i18n'
+import { useLanguage, useTexts } from '../../i18n'
+import { reasonIn } from '../../i18n/policy-reasons'
 import { Button } from '../../ui/button'
 import { showToast } from '../../ui/toasts'
 import { coveredCalls } from '../call-words'
@@ -47,6 +48,7 @@ type Doing = 'deciding' | 'denying' | 'editing'
 
 export function Question({ title, tool, input, asked, loading = false, readOnly = false, onAnswer }: QuestionProps) {
   const t = useTexts()
+  const language = useLanguage()
   const titleId = useId()
   const noteId = useId()
   const [sending, setSending] = useState(false)
@@ -90,7 +92,7 @@ export function Question({ title, tool, input, asked, loading = false, readOnly 
         <div>
           <h4 id={titleId}>{title}</h4>
           <p>
-            {asked?.why ?? t.approvalWhy} <code>{tool}</code>
+            {asked ? reasonIn(language, asked.why) : t.approvalWhy} <code>{tool}</code>
           </p>
           {sensitive && <p className="approval-sensitive">{t.approvalSensitive}</p>}
         </div>
