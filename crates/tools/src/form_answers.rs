@@ -93,7 +93,7 @@ fn short(
         None => &[],
     };
     let is_option = |text: &String| field.options.iter().any(|option| option.label == *text);
-    if custom.is_none() && !field.options.is_empty() && !chosen.iter().all(is_option) {
+    if field.custom_input && custom.is_none() && !field.options.is_empty() && !chosen.iter().all(is_option) {
         return Err(vec![problem(
             "selected",
             "unknown_option",
