@@ -102,6 +102,67 @@ async fn everybody_sees_their_own_session_and_is_answered_by_the_agent_they_chos
     assert_eq!(bad.take(5).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
+/// The server is killed in the middle of an answer that clients of both surfaces read. Both come back with what they have and
+/// read the same answer to its end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kill_in_the_middle_is_survived_by_clients_of_both_surfaces() {
+    let upstream = Upstream::forgetful().await;
+    let mut rng = Rng::new(19);
+    let mut process = Process::new(upstream.base_url(), &mut rng);
+    for _ in 0..number("EVENTS_KILLS", 3) {
+        block_in_place(|| process.start());
+        let address = process.url().trim_start_matches("http://").to_owned();
+        let mut client = Client::connect(&address).await;
+        let steps = vec![vec![Act::Fill { bytes: 3_000 }]];
+        let content = Script { pace_ms: 4, piece: 10, steps }.text();
+        let (status, reply) = client.send(json!({ "type": "chat", "content": content })).await;
+        assert_eq!(status, 200, "{reply}");
+        let session = reply["sessionId"].as_str().unwrap().to_owned();
+        let mut seen = Vec::new();
+        let wanted = 4 + rng.below(8);
+        while seen.len() < wanted {
+            seen.push(client.next().await);
+        }
+        block_in_place(|| process.kill());
+        while let Some(event) = client.next_or_end().await {
+            seen.push(event);
+        }
+        block_in_place(|| process.start());
+        // A delta that was told and not stored is a gap, which the server says.
+        let last = format!("{session}.{}", seen.last().unwrap()["seq"]);
+        let mut client = Client::resume(&address, Some(&last)).await;
+        let mut followed = client.next().await;
+        if followed["type"] == "resync" {
+            assert_eq!(followed["data"]["reason"], "gap", "{followed}");
+            let load = json!({ "sessionId": session, "connectionId": client.id.clone() });
+            let (status, reply) = client.post("/session/load", &load).await;
+            assert_eq!(status, 200, "{reply}");
+            if reply["session"]["status"] == "idle" {
+                followed = json!({ "type": "complete", "data": { "status": "finished" } });
+            } else {
+                followed = client.next().await;
+            }
+        }
+        while followed["type"] != "complete" {
+            followed = client.next().await;
+        }
+        assert_eq!(followed["data"]["status"], "finished", "{followed}");
+        let shown = connection::get(&address, &format!("/api/chat/{session}/messages")).await;
+        let load = json!({ "sessionId": session, "connectionId": client.id.clone() });
+        let loaded = client.post("/session/load", &load).await.1["session"]["messages"].clone();
+        let answers =
+            |of: &Value, role: &str| of.as_array().unwrap().iter().filter(|m| m["role"] == role).count();
+        assert_eq!((answers(&shown, "user"), answers(&shown, "assistant")), (1, 1), "{shown}");
+        assert_eq!(shown[1]["id"], loaded[1]["id"], "both surfaces have the same message");
+        let texts: String =
+            shown[1]["parts"].as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect();
+        let items: String =
+            loaded.as_array().unwrap()[1..].iter().filter_map(|item| item["content"].as_str()).collect();
+        assert_eq!(texts, items);
+        block_in_place(|| process.kill());
+    }
+}
+
 /// The processor time of long answers on both surfaces, with the same number of clients, one after the other. The figures
 /// are printed; the long run holds them against each other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -16,8 +16,14 @@ pub struct Client {
 impl Client {
     /// Connects and reads `connected` and `agent_list`.
     pub async fn connect(address: &str) -> Self {
+        Self::resume(address, None).await
+    }
+
+    /// Connects as a client that has this event.
+    pub async fn resume(address: &str, last: Option<&str>) -> Self {
         let mut socket = TcpStream::connect(address).await.unwrap();
-        let request = format!("GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n");
+        let last = last.map(|last| format!("Last-Event-ID: {last}\r\n")).unwrap_or_default();
+        let request = format!("GET /events HTTP/1.1\r\nHost: {address}\r\n{last}\r\n");
         socket.write_all(request.as_bytes()).await.unwrap();
         let mut client = Self {
             address: address.to_owned(),
@@ -34,13 +40,20 @@ impl Client {
 
     /// The next event.
     pub async fn next(&mut self) -> Value {
+        self.next_or_end().await.expect("the stream ended")
+    }
+
+    /// The next event; `None` if the server is gone.
+    pub async fn next_or_end(&mut self) -> Option<Value> {
         let mut line = String::new();
         loop {
             line.clear();
-            let read = self.events.read_line(&mut line).await.unwrap();
-            assert!(read > 0, "the stream ended");
+            let read = self.events.read_line(&mut line).await.unwrap_or(0);
+            if read == 0 || !line.ends_with('\n') {
+                return None;
+            }
             if let Some(data) = line.strip_prefix("data: ") {
-                return serde_json::from_str(data).unwrap();
+                return Some(serde_json::from_str(data).unwrap());
             }
         }
     }
@@ -98,4 +111,15 @@ pub async fn chat(address: &str, id: &str, content: &str) {
         line.clear();
         assert!(socket.read_line(&mut line).await.unwrap() > 0, "the stream ended early");
     }
+}
+
+/// The body of a GET request.
+pub async fn get(address: &str, path: &str) -> Value {
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    socket.read_to_string(&mut text).await.unwrap();
+    let body = text.split_once("\r\n\r\n").unwrap().1;
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {text}"))
 }

@@ -223,9 +223,10 @@ impl Engine {
             let Some(last) = entries.last() else { break };
             at = last.seq;
             for entry in entries.iter().filter(|entry| entry.seq <= cut) {
-                if entry.event.message() == Some(&run.message) {
-                    // A part of a log that cannot be folded is told by its events instead.
-                    let _ = fold.event(&entry.event);
+                if entry.event.message() == Some(&run.message)
+                    && let Err(error) = fold.event(&entry.event)
+                {
+                    tracing::warn!(%error, "an event of an unfinished message cannot be folded");
                 }
             }
         }

@@ -70,10 +70,7 @@ pub(super) fn denied(reason: Option<&str>) -> String {
 
 /// `usage`: the tokens of one model call.
 pub(super) fn usage(usage: &Usage, window: Option<u64>) -> Value {
-    let mut data = json!({
-        "prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens,
-        "total_tokens": usage.total_tokens,
-    });
+    let mut data = total(usage);
     if usage.cached_input_tokens > 0 {
         data["cached_tokens"] = usage.cached_input_tokens.into();
         data["cache_read_input_tokens"] = usage.cached_input_tokens.into();
@@ -95,7 +92,7 @@ pub(super) fn share(usage: &Usage, window: Option<u64>) -> Option<(u64, u64)> {
     Some(((used.saturating_mul(100) / most).min(100), most))
 }
 
-/// `complete.usage`: both sets of names that clients read.
+/// Token counts under both sets of names that clients read.
 pub(super) fn total(usage: &Usage) -> Value {
     json!({
         "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "total_tokens": usage.total_tokens,
