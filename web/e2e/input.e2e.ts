@@ -43,7 +43,7 @@ describe('a request for input', () => {
     const page = await stage.page({ colorScheme: 'dark' })
     await page.goto(stage.url)
     await write(page, 'sign in')
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
     await page.reload()
     await page.getByLabel('User').fill('EVE')
     await page.getByLabel('Password').fill(SECRET)
