@@ -12,7 +12,7 @@ function script({ text, results, result }: Asked): Step[] {
     { key: 'user', label: 'User', pattern: '[a-z]+', patternMessage: 'Small letters only.' },
     { key: 'password', label: 'Password', type: 'secret' },
   ]
-  const input = text.includes('sign in') ? { title: 'Sign in', questions } : { question: 'Which colour?', options: ['red', 'blue'] }
+  const input = text.includes('sign in') ? { title: 'Your account', questions } : { question: 'Which colour?', options: ['red', 'blue'] }
   return [{ call: 'request-user-input', input }]
 }
 
@@ -43,7 +43,7 @@ describe('a request for input', () => {
     const page = await stage.page({ colorScheme: 'dark' })
     await page.goto(stage.url)
     await write(page, 'sign in')
-    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'Your account' }).waitFor()
     await page.reload()
     await page.getByLabel('User').fill('EVE')
     await page.getByLabel('Password').fill(SECRET)

@@ -23,7 +23,7 @@ pub struct Layers {
 pub const LAYERS: &[Layers] = &[Layers {
     inside: "engine",
     layers: &[
-        &["error", "hooks", "session_name", "session_title", "system", "token_estimate"],
+        &["error", "hooks", "secrets", "session_name", "session_title", "system", "token_estimate"],
         &["agents", "attachments", "files"],
         &["jobs"],
         &["context", "model_choice"],

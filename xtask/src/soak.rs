@@ -41,6 +41,8 @@ pub enum Name {
     /// 100 stops of runs and 20 kills of the server with commands at work, 500 terminals, 10 GB of output, and 1,500 lines
     /// judged beside real shells
     Commands,
+    /// 2,000 connections of the events surface, 200 of them switching agents and talking for a minute
+    Events,
     /// Ten minutes of coverage-guided fuzzing for each decoder, the JSON repair and the messages of a client
     Fuzz,
     /// Twenty minutes of hostile model output, through the whole server with every agent and tool
@@ -170,6 +172,20 @@ fn one(project: &Project, name: Name, steps: &mut Steps) -> Result<()> {
             let mut kills = release_test(project, "file_kills");
             kills.env("FILE_KILLS", std::env::var("FILE_KILLS").unwrap_or_else(|_| "200".to_owned()));
             rust_tests::run_counted(&mut kills, notes)
+        }),
+        Name::Events => steps.run("events", |notes| {
+            let mut tests = release_test(project, "events");
+            let counts = [
+                ("EVENTS_CONNECTIONS", "2000"),
+                ("EVENTS_ACTIVE", "200"),
+                ("EVENTS_SECONDS", "60"),
+                ("EVENTS_STREAMS", "40"),
+                ("EVENTS_DELTAS", "2000"),
+            ];
+            for (name, count) in counts {
+                tests.env(name, std::env::var(name).unwrap_or_else(|_| count.to_owned()));
+            }
+            rust_tests::run_counted(&mut tests, notes)
         }),
         Name::Commands => steps.run("commands", |notes| {
             let mut server = cargo(project);

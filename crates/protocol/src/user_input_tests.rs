@@ -1,3 +1,5 @@
+//! Tests of forms and answers.
+
 use super::*;
 
 fn field(key: &str, kind: FieldType) -> InputField {

@@ -93,13 +93,10 @@ fn short(
         None => &[],
     };
     let is_option = |text: &String| field.options.iter().any(|option| option.label == *text);
-    if custom.is_none() && !field.options.is_empty() && !chosen.iter().all(is_option) {
-        return Err(vec![problem(
-            "selected",
-            "unknown_option",
-            "What was selected is not one of the options.",
-            "Select an option, or write your own answer in customInput.",
-        )]);
+    if field.custom_input && custom.is_none() && !field.options.is_empty() && !chosen.iter().all(is_option) {
+        let message = "What was selected is not one of the options.";
+        let fix = "Select an option, or write your own answer in customInput.";
+        return Err(vec![of_field(field, "not_an_option", message, fix)]);
     }
     let mut checked = InputAnswers::default();
     // Where there is nothing to choose from, both are the text.

@@ -1,3 +1,5 @@
+//! Tests of the check of what people answer.
+
 use protocol::InputOption;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! Tests of `request-user-input`.
+
 use std::sync::Arc;
 
 use serde_json::json;

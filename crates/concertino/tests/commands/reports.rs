@@ -147,3 +147,22 @@ async fn what_a_command_changes_is_listed_and_can_be_reverted() {
     let (_, list) = server.http.get("/api/chat/reads/changes").await;
     assert_eq!(list["runs"], json!([]), "{list}");
 }
+
+/// Git may change the repository; another program may not, and the report says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_cannot_leave_a_hook_in_the_repository() {
+    let server = Server::start(107, &[("CONCERTINO_APPROVALS", "yolo")]).await;
+    let run = |line: &'static str| server.output("git", "shell-command", json!({ "command": line }));
+    let made = run("git init -q . && git add -A").await;
+    assert_eq!(made["exitCode"], 0, "{made}");
+    let hook = server.work().join(".git/hooks/pre-commit");
+    fs::write(server.work().join("build.sh"), "echo evil > .git/hooks/pre-commit; echo built > out\n")
+        .unwrap();
+    let built = run("bash build.sh").await;
+    let protected = built["sandbox"].as_str().unwrap().contains("read-only: .git");
+    // Without namespaces the report does not claim it.
+    assert_eq!(protected, !hook.exists(), "{built}");
+    assert_eq!(fs::read_to_string(server.work().join("out")).unwrap(), "built\n");
+    let added = run("git add build.sh").await;
+    assert_eq!(added["exitCode"], 0, "{added}");
+}

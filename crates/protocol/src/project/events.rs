@@ -19,6 +19,7 @@ use crate::{
     id::{ApprovalId, MessageId, RunId, SessionId, ToolCallId},
     interaction::AnsweredBy,
     message::{Part, UiMessage},
+    policy::Question,
     run::Origin,
     source::Timestamp,
     tool::ToolCall,
@@ -53,6 +54,8 @@ struct Run {
     /// Names of the calls that have no result yet.
     calls: BTreeMap<ToolCallId, String>,
     sub_agents: SubAgents,
+    /// What sub-agents asked. The copy in the main agent's message has the call only.
+    raised: BTreeMap<ApprovalId, Box<Question>>,
 }
 
 struct OpenSegment {
@@ -288,6 +291,7 @@ impl Run {
             thoughts: 0,
             calls: BTreeMap::new(),
             sub_agents: SubAgents::default(),
+            raised: BTreeMap::new(),
         }
     }
 
@@ -298,6 +302,9 @@ impl Run {
             self.usage += *usage;
         }
         if event.message() != Some(&self.message) {
+            if let SessionEvent::ApprovalAsked { approval, question: Some(question), .. } = event {
+                self.raised.insert(approval.clone(), question.clone());
+            }
             for data in self.sub_agents.take(event, out.entry.at) {
                 out.push("sub_agent_message", data);
             }
@@ -336,7 +343,8 @@ impl Run {
             }
             SessionEvent::ApprovalAsked { approval, call, question, .. } => {
                 self.close_segment(out);
-                let asked = asked(call, question.as_deref());
+                let raised = self.raised.remove(approval);
+                let asked = asked(call, question.as_deref().or(raised.as_deref()));
                 out.push(asked.kind, asked.data.clone()).request_id = Some(approval.to_string());
                 pending.insert(approval.clone(), asked);
             }
@@ -411,7 +419,7 @@ impl Run {
     }
 }
 
-fn asked(call: &ToolCall, question: Option<&crate::policy::Question>) -> Asked {
+fn asked(call: &ToolCall, question: Option<&Question>) -> Asked {
     match question.and_then(|question| question.form.as_deref()) {
         Some(form) => Asked { kind: "user_question_request", data: values::question(call, form) },
         None => Asked { kind: "tool_confirmation_request", data: values::confirmation(call, question) },

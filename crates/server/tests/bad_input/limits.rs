@@ -76,8 +76,8 @@ async fn an_unknown_agent_or_an_endless_option_is_refused() {
     let app = app().await;
     let user = message(json!("m"), text("x"));
     let body = json!({ "id": "chat", "messages": [user], "agentId": "nobody" });
-    let answer = refuses(&app, body.to_string(), ErrorCode::AgentNotFound).await;
-    assert_eq!(answer.body, "Invalid agent ID: nobody");
+    let answer = app.main.post(&body).await;
+    assert_eq!((answer.status, answer.body.as_str()), (404, "Invalid agent ID: nobody"));
     let body = json!({ "id": "chat", "messages": [user], "projectId": "x".repeat(201) });
     refuses(&app, body.to_string(), ErrorCode::InvalidMessage).await;
 }

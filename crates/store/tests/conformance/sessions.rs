@@ -48,7 +48,8 @@ pub async fn sessions_come_in_pages_without_gap_or_repetition(location: &StoreLo
 pub async fn a_title_is_given_and_taken_away(location: &StoreLocation) {
     let store = location.open();
     let mut script = Script::new(&store, "s");
-    let key = script.ask("u", None, "m").await;
+    script.turn("u", None, "m").await;
+    let key = script.key();
     let titled = |title: Option<&str>, by| SessionEvent::TitleSet { title: title.map(str::to_owned), by };
     assert!(!record(&store, key).await.is_titled, "the first words are no title that somebody gave");
     script.append(vec![titled(Some("Ein Titel"), TitledBy::Person)]).await;
@@ -58,7 +59,7 @@ pub async fn a_title_is_given_and_taken_away(location: &StoreLocation) {
     let unnamed = record(&store, key).await;
     assert_eq!((unnamed.title, unnamed.is_titled), (None, false));
     script.append(vec![titled(Some("From the model"), TitledBy::Model)]).await;
-    script.ask("v", Some(first("m")), "n").await;
+    script.turn("v", Some(first("m")), "n").await;
     let named = record(&store, key).await;
     assert_eq!((named.title.as_deref(), named.is_titled), (Some("From the model"), true));
 }
@@ -76,7 +77,7 @@ pub async fn a_session_is_made_before_its_first_message_and_keeps_its_main_agent
     let made = record(&store, key).await;
     assert_eq!((made.agent, made.active_leaf, made.message_count), (None, None, 0));
     script.append(vec![chosen("debugger", "general")]).await;
-    script.ask("u", None, "m").await;
+    script.turn("u", None, "m").await;
     assert_eq!(record(&store, key).await.agent.as_deref(), Some("debugger"));
     script.append(vec![chosen("general", "debugger")]).await;
     let again = record(&location.open(), key).await;
