@@ -27,6 +27,18 @@ function script({ text, whole, results, system }: Asked): Step[] {
   return [{ say: `Role: ${/You (?:review|sing)[^.]*/.exec(system)?.[0] ?? 'another'}.` }]
 }
 
+/** Switches the agent as a client of the session events does. */
+async function switchElsewhere(url: string, sessionId: string, agentId: string): Promise<void> {
+  const connection = new AbortController()
+  const events = await fetch(`${url}/events`, { signal: connection.signal })
+  const first = new TextDecoder().decode((await events.body?.getReader().read())?.value)
+  const connectionId = /conn_[\w-]+/.exec(first)?.[0]
+  const body = JSON.stringify({ type: 'switch_agent', connectionId, sessionId, agentId })
+  const switched = await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  expect(await switched.json()).toMatchObject({ success: true, currentAgentId: agentId })
+  connection.abort()
+}
+
 describe('agents', () => {
   let stage: Stage
   beforeAll(async () => {
@@ -121,6 +133,33 @@ describe('agents', () => {
     const id = page.url().split('/').pop() ?? ''
     const history = (await (await fetch(`${stage.url}/api/chat/${id}/messages`)).json()) as { role: string; metadata?: { agentName?: string } }[]
     expect(history.filter((message) => message.role === 'assistant').map((message) => message.metadata?.agentName)).toEqual(['debugger', 'general'])
+  })
+
+  it('the main agent stays after a reload, follows a switch made elsewhere, and is named by no message without need', async () => {
+    const page = await stage.page()
+    const named: (string | undefined)[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/api/chat')) named.push((request.postDataJSON() as { agentId?: string }).agentId)
+    })
+    await page.goto(stage.url)
+    await page.getByRole('button', { name: /Agent: General/ }).click()
+    await page.getByRole('menuitem', { name: /Debugger/ }).click()
+    await write(page, 'hello')
+    await finished(page)
+    await page.reload()
+    await page.getByRole('button', { name: /Agent: Debugger/ }).waitFor()
+    await write(page, 'hello again')
+    await finished(page)
+    const sessionId = page.url().split('/').pop() ?? ''
+    await switchElsewhere(stage.url, sessionId, 'requirement_analyzer')
+    await page.getByRole('button', { name: /Agent: Requirement Analyzer/ }).waitFor()
+    await write(page, 'and hello')
+    await page.locator('.message-agent').nth(2).waitFor()
+    await finished(page)
+    expect(named).toEqual(['debugger', undefined, undefined])
+    const history = (await (await fetch(`${stage.url}/api/chat/${sessionId}/messages`)).json()) as { role: string; metadata?: { agentName?: string } }[]
+    const answered = history.filter((message) => message.role === 'assistant').map((message) => message.metadata?.agentName)
+    expect(answered).toEqual(['debugger', 'debugger', 'requirement_analyzer'])
   })
 
   it('a file that was made is listed beside the chat and can be saved', async () => {

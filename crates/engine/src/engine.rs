@@ -57,6 +57,7 @@ use crate::{
         actor::{Command, Stopped},
         change::SessionChange,
         following::Following,
+        main_agent::current_agent,
         registry::{SessionLoad, SessionRegistry},
         request::SendRequest,
         viewer::Viewer,
@@ -305,7 +306,7 @@ impl Engine {
     ) -> Result<SessionInfo, EngineError> {
         let record = self.record(workspace, session).await?;
         let pinned = !self.services.store.pinned(&[record.key]).await?.is_empty();
-        Ok(info(record, pinned))
+        Ok(info(&self.services.agents, record, pinned))
     }
 
     pub async fn sessions(
@@ -414,7 +415,8 @@ impl Engine {
     }
 }
 
-pub(crate) fn info(record: SessionRecord, pinned: bool) -> SessionInfo {
+pub(crate) fn info(agents: &Agents, record: SessionRecord, pinned: bool) -> SessionInfo {
+    let agent_id = current_agent(agents, &record);
     let (status, last_run) = match record.last_run {
         None => (SessionStatus::Idle, None),
         Some(LastRun { status: RunStatus::Running, .. }) => (SessionStatus::Running, None),
@@ -433,6 +435,8 @@ pub(crate) fn info(record: SessionRecord, pinned: bool) -> SessionInfo {
         queued: record.queued,
         chat_model_id: record.chat_model_id,
         chat_model_source: record.chat_model_source,
+        agent_fallback_from: record.agent.filter(|chosen| *chosen != agent_id),
+        agent_id,
         pinned,
     }
 }

@@ -482,7 +482,7 @@ export type ArtifactId = string
 /** A command that runs or has run: 128 random bits. */
 export type JobId = string
 
-export type ErrorCode = 'unauthorized' | 'not_found' | 'file_not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'rule_not_found' | 'job_not_found' | 'job_ended' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'invalid_path' | 'forbidden_origin' | 'access_denied' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'rule_read_only' | 'file_conflict' | 'files_not_configured' | 'owner_token' | 'content_removed' | 'file_too_large' | 'message_too_large' | 'range_not_satisfiable' | 'unsupported_attachment' | 'invalid_agent' | 'invalid_rule' | 'store_damaged' | 'model_unavailable' | 'shutting_down' | 'server_busy'
+export type ErrorCode = 'unauthorized' | 'not_found' | 'file_not_found' | 'session_not_found' | 'message_not_found' | 'approval_not_found' | 'artifact_not_found' | 'agent_not_found' | 'rule_not_found' | 'job_not_found' | 'job_ended' | 'method_not_allowed' | 'body_too_large' | 'unsupported_media_type' | 'too_many_requests' | 'internal' | 'store_unavailable' | 'invalid_json' | 'invalid_message' | 'invalid_id' | 'empty_message' | 'unknown_model' | 'invalid_path' | 'forbidden_origin' | 'access_denied' | 'agent_busy' | 'request_timeout' | 'session_busy' | 'id_conflict' | 'approval_settled' | 'approval_altered' | 'model_not_ready' | 'nothing_to_continue' | 'agent_changed' | 'agent_read_only' | 'rule_read_only' | 'file_conflict' | 'files_not_configured' | 'owner_token' | 'content_removed' | 'file_too_large' | 'message_too_large' | 'range_not_satisfiable' | 'unsupported_attachment' | 'invalid_agent' | 'invalid_rule' | 'store_damaged' | 'model_unavailable' | 'upstream_timeout' | 'upstream_rate_limited' | 'shutting_down' | 'server_busy'
 
 /** `GET /api/files?path=src`: one folder of the workspace, folders first. */
 export interface FolderList {
@@ -690,6 +690,8 @@ export interface RevertRequest {
   messageId?: MessageId
   /** Only these files, relative to the work directory. */
   paths?: string[]
+  /** With a message: also the changes of all later runs. */
+  andLater?: boolean
 }
 
 /** The response to a revert. The files that could be reverted were, all together. Both lists are empty when the chat, or the run, never changed a file. */
@@ -755,6 +757,12 @@ export interface RunOptions {
   parentMessageId?: MessageId
   subAgentStream?: SubAgentStream
   whenBusy?: WhenBusy
+  /** The surface that the message came from. */
+  origin?: Origin
+  /** The client's own name for its request, sent back with the first events of the run. */
+  requestId?: string
+  /** Calls that would be asked about run; sensitive ones are asked about all the same. */
+  yolo?: boolean
 }
 
 /** How a client receives the output of sub-agents at work. */
@@ -762,6 +770,9 @@ export type SubAgentStream = 'chunks' | 'text'
 
 /** What happens to a message that arrives while a run is active. */
 export type WhenBusy = 'reject' | 'queue' | 'interrupt'
+
+/** A surface that messages and answers come from. */
+export type Origin = 'chat' | 'events'
 
 /** A session in a list. */
 export interface SessionInfo {
@@ -779,6 +790,10 @@ export interface SessionInfo {
   /** The model of the chat, if somebody chose one. */
   chatModelId?: string
   chatModelSource?: string
+  /** The main agent that answers next. */
+  agentId: string
+  /** The agent that was chosen, if it no longer exists and `agent_id` answers in its place. */
+  agentFallbackFrom?: string
   /** Whether a person pinned it to the top of the list. */
   pinned: boolean
 }

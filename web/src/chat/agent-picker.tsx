@@ -8,18 +8,21 @@ import { Menu } from '../ui/menu'
 interface AgentPickerProps {
   agents: readonly AgentInfo[]
   chosen: string | undefined
+  /** The agent that the chat had, if it no longer exists. */
+  missing?: string | undefined
   busy: boolean
   onChoose: (name: string) => void
 }
 
-export function AgentPicker({ agents, chosen, busy, onChoose }: AgentPickerProps) {
+export function AgentPicker({ agents, chosen, missing, busy, onChoose }: AgentPickerProps) {
   const t = useTexts()
   // Beside the main agents, one that was chosen to be tried out.
   const main = agents.filter((agent) => (agent.kind === 'main' && agent.available) || agent.name === chosen)
   if (main.length < 2) return null
   const present = main.find((agent) => agent.name === chosen) ?? main[0]
+  const hint = missing ? t.agentMissing(missing) : t.chooseAgent
   const trigger = (
-    <button type="button" className="chip" disabled={busy} title={busy ? t.agentBusy : t.chooseAgent}>
+    <button type="button" className="chip" disabled={busy} title={busy ? t.agentBusy : hint}>
       <Bot size={14} aria-hidden />
       <span className="sr-only">{t.agent}: </span>
       {present?.displayName}

@@ -16,7 +16,7 @@ import { isRefusedFile, troubleOf } from './trouble'
 import { joinHistory } from './use-session-chat'
 
 const message = (id: string, parts: Part[] = [], metadata: ChatMessage['metadata'] = {}): ChatMessage => ({ id, role: 'assistant', parts, metadata })
-const session = (id: string, updatedAt: number, pinned = false): SessionInfo => ({ id, title: id, createdAt: 0, updatedAt, messageCount: 1, status: 'idle', pinned })
+const session = (id: string, updatedAt: number, pinned = false): SessionInfo => ({ id, title: id, createdAt: 0, updatedAt, messageCount: 1, status: 'idle', agentId: 'general', pinned })
 
 describe('a conversation', () => {
   it('takes the newest page in place of what is shown and keeps earlier pages', () => {

@@ -36,6 +36,7 @@ import { giveTitle } from './routes'
 import type { Command } from './suggestions'
 import type { Choices } from './transport'
 import { useBeat } from './use-beat'
+import { useMainAgent } from './use-main-agent'
 import { PAGE, useSessionChat } from './use-session-chat'
 
 interface ConversationProps {
@@ -53,13 +54,17 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
   const info = useSession(id)
   const agents = useAgents()
   const composer = useRef<ComposerHandle>(null)
-  const [agent, setAgent] = useState(firstAgent)
+  const agent = useMainAgent(info, firstAgent)
+  const { forMessage } = agent
   const [model, setModel] = useState<ModelChoice>()
   const route = useRoute()
   const drill = !readOnly && route.page === 'chat' && route.id === id ? route.agent : undefined
-  const chosen = useRef<Choices>({})
-  chosen.current = { ...(agent ? { agentId: agent } : {}), ...(model ? { chatModelId: model.id, chatModelSource: model.source } : {}) }
-  const choices = useCallback(() => chosen.current, [])
+  const chosenModel = useRef(model)
+  chosenModel.current = model
+  const choices = useCallback((): Choices => {
+    const [agentId, named] = [forMessage(), chosenModel.current]
+    return { ...(agentId ? { agentId } : {}), ...(named ? { chatModelId: named.id, chatModelSource: named.source } : {}) }
+  }, [forMessage])
   const onBegin = useCallback(() => {
     begunChats.add(id)
     if (!readOnly) go({ page: 'chat', id }, 'replace')
@@ -151,10 +156,7 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
   const send: typeof chat.send = (text, files, whenBusy) => {
     const named = /(?:^|\s)@([\w-]+)/.exec(text)?.[1]
     const mentioned = agents.find((one) => one.kind === 'main' && one.name === named)
-    if (mentioned) {
-      chosen.current = { ...chosen.current, agentId: mentioned.name }
-      setAgent(mentioned.name)
-    }
+    if (mentioned) agent.choose(mentioned.name)
     chat.send(text, files, whenBusy)
   }
   const empty = messages.length === 0
@@ -172,7 +174,7 @@ export function Conversation({ id, initial, known, readOnly, firstAgent }: Conve
       agents={agents}
       tools={
         <>
-          <AgentPicker agents={agents} chosen={agent ?? newest?.name} busy={busy} onChoose={setAgent} />
+          <AgentPicker agents={agents} chosen={agent.shown ?? newest?.name} missing={agent.shown === info?.agentId ? info?.agentFallbackFrom : undefined} busy={busy} onChoose={agent.choose} />
           <ModelPicker chosen={model} present={messages.findLast((one) => one.metadata?.model)?.metadata?.model} onChoose={setModel} />
         </>
       }

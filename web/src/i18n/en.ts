@@ -371,6 +371,7 @@ export const en = {
   contextWindow: (n: string) => `${n} context`,
   agent: 'Agent',
   chooseAgent: 'Choose an agent',
+  agentMissing: (name: string) => `The agent “${name}” no longer exists. This one answers in its place.`,
   agentBusy: 'You can change the agent when the current answer is finished or stopped.',
   // Agents page
   agentNew: 'New agent',

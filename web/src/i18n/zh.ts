@@ -355,6 +355,7 @@ export const zh: Texts = {
   contextWindow: (n) => `上下文 ${n}`,
   agent: '智能体',
   chooseAgent: '选择智能体',
+  agentMissing: (name) => `智能体“${name}”已不存在，由这个智能体代替它回答。`,
   agentBusy: '当前回答完成或停止后才能更换智能体。',
   agentNew: '新建智能体',
   agentCopy: '复制一份',

@@ -25,7 +25,7 @@ impl Engine {
 
     pub async fn pinned(&self, workspace: &WorkspaceId, limit: u32) -> Result<SessionList, EngineError> {
         let pinned = self.services.store.pinned_sessions(workspace, limit).await?;
-        let sessions = pinned.into_iter().map(|record| info(record, true)).collect();
+        let sessions = pinned.into_iter().map(|record| info(&self.services.agents, record, true)).collect();
         Ok(SessionList { sessions, next_cursor: None })
     }
 
@@ -71,7 +71,7 @@ impl Engine {
             .into_iter()
             .map(|record| {
                 let is_pinned = pinned.contains(&record.key);
-                info(record, is_pinned)
+                info(&self.services.agents, record, is_pinned)
             })
             .collect())
     }

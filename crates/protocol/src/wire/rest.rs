@@ -63,6 +63,11 @@ pub struct SessionInfo {
     pub chat_model_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chat_model_source: Option<String>,
+    /// The main agent that answers next.
+    pub agent_id: String,
+    /// The agent that was chosen, if it no longer exists and `agent_id` answers in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_fallback_from: Option<String>,
     /// Whether a person pinned it to the top of the list.
     #[serde(default)]
     pub pinned: bool,

@@ -60,7 +60,14 @@ impl From<ApiError> for Refusal {
 
 impl From<EngineError> for Refusal {
     fn from(error: EngineError) -> Self {
-        ApiError::from(error).into()
+        match error {
+            EngineError::Busy => Self::new(
+                StatusCode::CONFLICT,
+                ErrorCode::SessionBusy.as_str(),
+                "This session is at work. Wait for its complete event, or send abort first.",
+            ),
+            error => ApiError::from(error).into(),
+        }
     }
 }
 

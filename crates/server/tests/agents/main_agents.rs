@@ -97,3 +97,25 @@ async fn a_run_keeps_the_definition_that_it_began_with() {
     assert_eq!(seen, [(true, vec!["time-now"]), (true, vec!["time-now"]), (false, vec![])]);
     assert!(told(&app, "c").contains("20"), "the tool of the first version ran: {}", told(&app, "c"));
 }
+
+#[tokio::test]
+async fn a_chat_names_the_agent_that_answers_next_and_one_that_is_missing() {
+    let app = Cast::new().with("go", [says("ok")]).with("again", [says("ok")]).start().await;
+    define(&app, WRITER);
+    app.main.send_with("go", as_agent("writer")).await.end().await;
+    let shown = async || {
+        let one = app.get("/api/sessions/chat").await.json();
+        let listed = app.get("/api/sessions").await.json()["sessions"][0].clone();
+        let agent = |info: &Value| (info["agentId"].clone(), info["agentFallbackFrom"].clone());
+        assert_eq!(agent(&one), agent(&listed));
+        agent(&one)
+    };
+    assert_eq!(shown().await, (json!("writer"), Value::Null));
+    define(&app, "");
+    assert_eq!(shown().await, (json!("general"), json!("writer")));
+    app.main.send("again").await.end().await;
+    let again = app.model.requests().pop().unwrap();
+    assert!(!again.system.contains("You write"), "the default agent answers: {}", again.system);
+    define(&app, WRITER);
+    assert_eq!(shown().await, (json!("writer"), Value::Null), "the choice is kept");
+}

@@ -1,1 +1,0 @@
-import{T as e,j as t,y as n}from"./index-Da591lOj.js";import{f as r,s as i}from"./i18n-COW-gkj0.js";var a=r();function o({title:r}){let o=i(),s=n();return(0,a.jsxs)(`header`,{className:`page-head`,children:[(0,a.jsx)(t,{label:o.showSidebar,className:`only-narrow`,onClick:s.openSidebar,children:(0,a.jsx)(e,{size:18})}),(0,a.jsx)(`h1`,{children:r})]})}export{o as t};
