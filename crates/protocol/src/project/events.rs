@@ -394,8 +394,10 @@ impl Run {
 
     fn call(&mut self, id: &ToolCallId, name: &str, input: &Value, out: &mut Out<'_>) {
         self.calls.insert(id.clone(), name.to_owned());
+        // What a model wrote instead of an object is kept as text in `function`.
+        let arguments = if input.is_object() { input.clone() } else { json!({}) };
         let function = json!({ "name": name, "arguments": input.to_string() });
-        let data = json!({ "toolCallId": id, "name": name, "arguments": input, "function": function });
+        let data = json!({ "toolCallId": id, "name": name, "arguments": arguments, "function": function });
         out.push("tool_call", data);
     }
 

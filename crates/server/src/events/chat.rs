@@ -11,6 +11,7 @@ use super::{
     images,
     message::Sender,
     refusal::Refusal,
+    sessions::delete_session,
 };
 
 /// Bytes of text in one message.
@@ -52,7 +53,7 @@ pub(super) async fn chat(
     {
         return Ok(reply);
     }
-    let session = session(sender, &connection).await?;
+    let Target { session, is_new } = target(sender, &connection).await?;
     let mut parts = vec![Part::Text { text: content, state: None }];
     parts.extend(images);
     let id: MessageId = sender.state.engine.new_message();
@@ -66,8 +67,18 @@ pub(super) async fn chat(
     };
     let kind = SendKind::Submit(Submit { message, edits: None, after: None, earlier: Unread::default() });
     let workspace = sender.principal.workspace.clone();
-    let run =
-        sender.state.engine.start(SendRequest { workspace, session: session.clone(), kind, options }).await?;
+    let started =
+        sender.state.engine.start(SendRequest { workspace, session: session.clone(), kind, options });
+    let run = match started.await {
+        Ok(run) => run,
+        Err(error) => {
+            if is_new {
+                // Nothing was said in it.
+                delete_session(sender.state, sender.principal, session).await?;
+            }
+            return Err(error.into());
+        }
+    };
     let reply = json!({ "success": true, "sessionId": session, "runId": run });
     if let Some(request) = request {
         sender.state.connections.remember(sender.principal, request, reply.clone());
@@ -75,10 +86,16 @@ pub(super) async fn chat(
     Ok(reply)
 }
 
-/// The session that the message is for: the one it names, the connection's default one, or a new one. It is at the
-/// connection from now on.
-async fn session(sender: &Sender<'_>, connection: &str) -> Result<SessionId, Refusal> {
+/// The session that a message is for.
+struct Target {
+    session: SessionId,
+    is_new: bool,
+}
+
+/// The session that the message names, the connection's default one, or a new one. It is at the connection from now on.
+async fn target(sender: &Sender<'_>, connection: &str) -> Result<Target, Refusal> {
     let connections = &sender.state.connections;
+    let mut is_new = false;
     let (session, is_here) = match &sender.named {
         Some(session) => {
             if !sender.reachable(session, connection).await? {
@@ -90,6 +107,7 @@ async fn session(sender: &Sender<'_>, connection: &str) -> Result<SessionId, Ref
         None => match connections.default_session(connection) {
             Some(session) => (session, true),
             None => {
+                is_new = true;
                 let workspace = sender.principal.workspace.clone();
                 (sender.state.engine.create_session(workspace, None, None).await?, false)
             }
@@ -98,5 +116,5 @@ async fn session(sender: &Sender<'_>, connection: &str) -> Result<SessionId, Ref
     if !is_here {
         bind(sender.state, sender.principal, &session, connection, None).await?;
     }
-    Ok(session)
+    Ok(Target { session, is_new })
 }
