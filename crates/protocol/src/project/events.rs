@@ -38,6 +38,8 @@ pub struct EventsFold {
     run: Option<Run>,
     /// Questions that wait for an answer, with the event that asked.
     pending: BTreeMap<ApprovalId, Asked>,
+    /// The last entry that was folded. A growing text has its number, so that it follows what was told before.
+    last: Seq,
 }
 
 struct Run {
@@ -58,9 +60,9 @@ struct Run {
 struct OpenSegment {
     kind: SegmentKind,
     text: String,
-    /// The last event that added to it, and how much of the text was sent by then.
-    seq: Seq,
+    /// When text was last added.
     at: Timestamp,
+    /// How much of the text was sent.
     sent: usize,
 }
 
@@ -88,7 +90,7 @@ pub fn needs_user_message(entry: &LogEntry) -> Option<&MessageId> {
 
 impl EventsFold {
     pub fn new(session: SessionId, connection: String) -> Self {
-        Self { session, connection, accepted: None, run: None, pending: BTreeMap::new() }
+        Self { session, connection, accepted: None, run: None, pending: BTreeMap::new(), last: 0 }
     }
 
     /// Whether the fold has the message that a run answers; otherwise it is to be [given](Self::set_accepted).
@@ -109,6 +111,7 @@ impl EventsFold {
     /// Folds one event; returns what clients are told about it, in order. `is_live` is false for events that were written
     /// before the client came: announcements are not told again.
     pub fn take(&mut self, entry: &LogEntry, is_live: bool) -> Vec<ServerEvent> {
+        self.last = entry.seq;
         let run = self.run.as_ref().map(|run| run.id.clone());
         let mut out = Out { session: &self.session, entry, run, events: Vec::new() };
         match &entry.event {
@@ -171,7 +174,7 @@ impl EventsFold {
             request_id: None,
             session_id: Some(self.session.clone()),
             run_id: Some(id),
-            seq: Some(event_number(open.seq, GROWTH)),
+            seq: Some(event_number(self.last, GROWTH)),
         })
     }
 
@@ -364,11 +367,10 @@ impl Run {
         if self.open.as_ref().is_some_and(|open| open.kind != kind) {
             self.close_segment(out);
         }
-        let (seq, at) = (out.entry.seq, out.entry.at);
-        let open =
-            self.open.get_or_insert_with(|| OpenSegment { kind, text: String::new(), seq, at, sent: 0 });
+        let at = out.entry.at;
+        let open = self.open.get_or_insert_with(|| OpenSegment { kind, text: String::new(), at, sent: 0 });
         open.text.push_str(delta);
-        (open.seq, open.at) = (seq, at);
+        open.at = at;
     }
 
     /// Tells the whole text of the open segment, if there is one with text.
