@@ -192,6 +192,15 @@ impl EventsClient {
         self.seen[before..].to_vec()
     }
 
+    /// Reads at most so many events of those that are there.
+    pub async fn rest_of(&mut self, most: usize) {
+        for _ in 0..most {
+            if !matches!(timeout(QUIET, self.read()).await, Ok(Some(_))) {
+                return;
+            }
+        }
+    }
+
     pub fn kinds(&self) -> Vec<&str> {
         self.seen.iter().map(Event::kind).collect()
     }

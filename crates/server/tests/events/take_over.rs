@@ -97,3 +97,28 @@ async fn several_sessions_share_a_connection_and_are_told_apart() {
     let complete = client.until_kind("complete").await;
     assert_eq!(complete.session(), Some(second.as_str()));
 }
+
+#[tokio::test]
+async fn a_session_that_comes_back_before_the_client_has_read_is_told_in_order() {
+    let app = scripted([says("one"), says("two"), says("three")]).await;
+    let mut a = app.caller.events().await;
+    let mut b = app.caller.events().await;
+    let session = a.create().await;
+    a.chat("first").await;
+    app.chat(&session).settled().await;
+    b.load(&session).await;
+    b.ask("second").await;
+    a.load(&session).await;
+    a.chat("third").await;
+    let mut texts = Vec::new();
+    while texts.last().is_none_or(|last| last != "three") {
+        let event = a.next().await;
+        if event.text("role") == "assistant" && !event.is_growing() {
+            texts.push(event.text("content").to_owned());
+        }
+    }
+    assert_eq!(texts, ["one", "three"]);
+    let left = a.kinds().iter().position(|kind| *kind == "session_unbound").unwrap();
+    let first = a.kinds().iter().position(|kind| *kind == "complete").unwrap();
+    assert!(first < left, "{:?}", a.kinds());
+}
