@@ -93,7 +93,8 @@ impl EventsClient {
     /// Reads the first two events of this response.
     pub async fn of(caller: Caller, response: Response) -> Self {
         assert_eq!(response.status().as_u16(), 200, "not a stream: {:?}", response.headers());
-        let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        let header =
+            |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
         assert_eq!(header("content-type").as_deref(), Some("text/event-stream"));
         assert_eq!(header("cache-control").as_deref(), Some("no-cache, no-transform"));
         assert_eq!(header("x-accel-buffering").as_deref(), Some("no"));
@@ -251,7 +252,8 @@ impl EventsClient {
     pub async fn ask(&mut self, text: &str) -> String {
         let run = self.chat(text).await;
         self.until(|event| event.kind() == "complete" && event.run() == Some(&run)).await;
-        let said = self.seen.iter().rev().find(|event| event.text("role") == "assistant" && !event.is_growing());
+        let said =
+            self.seen.iter().rev().find(|event| event.text("role") == "assistant" && !event.is_growing());
         said.map(|event| event.text("content").to_owned()).unwrap_or_default()
     }
 
@@ -265,7 +267,8 @@ impl EventsClient {
 
     /// Answers a confirmation; the response of the server is not checked.
     pub async fn confirm(&self, request: &str, response: Value) -> HttpResponse {
-        let body = json!({ "type": "tool_confirmation_response", "requestId": request, "response": response });
+        let body =
+            json!({ "type": "tool_confirmation_response", "requestId": request, "response": response });
         self.send(body).await
     }
 

@@ -123,7 +123,8 @@ impl Runner for AgentRunner {
             .lane(run.options.sub_agent_stream);
         // The model serialises a long history while it is being stored.
         let messages = history.as_ref().map_or_else(Default::default, |history| history.messages());
-        let (stored, ()) = tokio::join!(writer.append_beginning(events, Vec::new()), setup.model.prepare(messages));
+        let (stored, ()) =
+            tokio::join!(writer.append_beginning(events, Vec::new()), setup.model.prepare(messages));
         stored?;
         let turn = Turn::new(setup.definition.max_steps);
         let restored = RestoredRun::new(frame);

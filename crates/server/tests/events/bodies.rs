@@ -15,7 +15,13 @@ async fn bodies_that_are_refused() {
     let long = format!("{{\"type\":\"heartbeat\",\"x\":\"{}\"}}", "a".repeat(2_000));
     let cases: [(&str, &[(&str, &str)], &str, u16, &str); 13] = [
         ("/message", &[], "{\"type\":\"heartbeat\"}", 415, "unsupported_media_type"),
-        ("/message", &[("content-type", "text/plain")], "{\"type\":\"heartbeat\"}", 415, "unsupported_media_type"),
+        (
+            "/message",
+            &[("content-type", "text/plain")],
+            "{\"type\":\"heartbeat\"}",
+            415,
+            "unsupported_media_type",
+        ),
         ("/session/load", &[("content-type", "text/plain")], "{}", 415, "unsupported_media_type"),
         ("/message", &[JSON], "{\"type\":", 400, "invalid_json"),
         ("/message", &[JSON], "", 400, "invalid_json"),
@@ -62,7 +68,11 @@ async fn fields_of_the_wrong_type_are_refused_and_unknown_ones_ignored() {
         json!({ "type": "tool_confirmation_response", "response": "approve" }),
     ] {
         let answer = client.send(body.clone()).await;
-        assert_eq!((answer.status, &answer.json()["errorCode"]), (400, &json!("invalid_message")), "{body}: {answer:?}");
+        assert_eq!(
+            (answer.status, &answer.json()["errorCode"]),
+            (400, &json!("invalid_message")),
+            "{body}: {answer:?}"
+        );
     }
     assert_eq!(client.rest().await, []);
     let known = json!({ "type": "chat", "content": "hi", "sessionId": session, "colour": "red", "nested": { "a": [1] } });
@@ -116,10 +126,16 @@ async fn the_list_has_pages_and_finds_words() {
         sessions.iter().map(|session| session["id"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(ids(&all), [second.clone(), first.clone()], "newest first");
-    assert_eq!((&all["page"], &all["pageSize"], &all["total"], &all["hasMore"]), (&json!(0), &json!(20), &json!(2), &json!(false)));
+    assert_eq!(
+        (&all["page"], &all["pageSize"], &all["total"], &all["hasMore"]),
+        (&json!(0), &json!(20), &json!(2), &json!(false))
+    );
     let item = &all["sessions"][0];
     assert!(item["messages"].is_null() && item["lastSeq"].is_null() && item["pendingInteractions"].is_null());
-    assert_eq!((&item["status"], &item["currentAgentId"], &item["messageCount"]), (&json!("idle"), &json!("general"), &json!(2)));
+    assert_eq!(
+        (&item["status"], &item["currentAgentId"], &item["messageCount"]),
+        (&json!("idle"), &json!("general"), &json!(2))
+    );
     let page = list("?page=1&pageSize=1").await;
     assert_eq!((ids(&page), &page["hasMore"]), (vec![first.clone()], &json!(false)));
     assert_eq!(list("?page=0&pageSize=1").await["hasMore"], true);

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 use testkit::{
-    Gate, TestApp, calls, fails, models::ModelError, reasons, says, says_in_pieces,
+    Gate, TestApp, calls, fails,
+    models::ModelError,
+    reasons, says, says_in_pieces,
     test_tools::{ToolGate, endless},
     waits,
 };
@@ -11,7 +13,11 @@ use crate::{asks, scripted, started};
 
 #[tokio::test]
 async fn a_run_is_told_from_its_message_to_its_one_complete() {
-    let app = scripted([reasons("Let me see.").then(says("Hello ")).then(calls("c", "conf_echo", json!({ "text": "x" }))), says("there.")]).await;
+    let app = scripted([
+        reasons("Let me see.").then(says("Hello ")).then(calls("c", "conf_echo", json!({ "text": "x" }))),
+        says("there."),
+    ])
+    .await;
     let mut client = app.caller.events().await;
     let session = client.create().await;
     let sent = json!({ "type": "chat", "content": "hi", "requestId": "r1" });
@@ -21,11 +27,21 @@ async fn a_run_is_told_from_its_message_to_its_one_complete() {
     let told: Vec<_> = client.seen[2..].iter().filter(|event| !event.is_growing()).collect();
     let kinds: Vec<_> = told.iter().map(|event| (event.kind(), event.text("role"))).collect();
     let wanted = [
-        ("message", "system"), ("message", "user"), ("thinking", ""), ("message", "assistant"), ("tool_call", ""),
-        ("usage", ""), ("tool_result", ""), ("message", "assistant"), ("usage", ""), ("complete", ""),
+        ("message", "system"),
+        ("message", "user"),
+        ("thinking", ""),
+        ("message", "assistant"),
+        ("tool_call", ""),
+        ("usage", ""),
+        ("tool_result", ""),
+        ("message", "assistant"),
+        ("usage", ""),
+        ("complete", ""),
     ];
     assert_eq!(kinds, wanted);
-    assert!(told.iter().all(|event| event.run() == reply["runId"].as_str() && event.session() == Some(&session)));
+    assert!(
+        told.iter().all(|event| event.run() == reply["runId"].as_str() && event.session() == Some(&session))
+    );
     assert_eq!(told[1].data()["origin"], "events");
     assert_eq!((told[0].request_id(), told[1].request_id()), ("r1", "r1"));
     assert_eq!((told[3].text("content"), told[7].text("content")), ("Hello ", "there."));
@@ -49,7 +65,11 @@ async fn a_busy_session_takes_no_second_message_and_no_rollback() {
         json!({ "type": "rollback", "rollback": { "messageIndex": 0, "rollbackFiles": false } }),
     ] {
         let refused = client.send(body).await;
-        assert_eq!((refused.status, &refused.json()["errorCode"]), (409, &json!("session_busy")), "{refused:?}");
+        assert_eq!(
+            (refused.status, &refused.json()["errorCode"]),
+            (409, &json!("session_busy")),
+            "{refused:?}"
+        );
     }
     gate.open();
     client.until_kind("complete").await;
@@ -96,7 +116,8 @@ async fn an_abort_keeps_the_text_settles_the_calls_and_ends_the_run_before_its_r
 #[tokio::test]
 async fn an_abort_settles_a_tool_that_works() {
     let gate = ToolGate::new();
-    let builder = TestApp::builder().replies([calls("c", "work", json!({}))]).tool(endless("work", &gate).any());
+    let builder =
+        TestApp::builder().replies([calls("c", "work", json!({}))]).tool(endless("work", &gate).any());
     let app = started(builder).await;
     let mut client = app.caller.events().await;
     client.create().await;
@@ -156,11 +177,23 @@ async fn any_other_answer_leaves_the_question_waiting() {
     client.chat("go").await;
     let asked = client.until_kind("tool_confirmation_request").await;
     for wrong in [
-        json!("yes"), json!(""), json!(true), json!(null), json!([]), json!({}), json!({ "type": "approve" }),
-        json!({ "type": "reject_with_reply" }), json!({ "type": "reject_with_reply", "reason": 7 }), json!("Approve"),
+        json!("yes"),
+        json!(""),
+        json!(true),
+        json!(null),
+        json!([]),
+        json!({}),
+        json!({ "type": "approve" }),
+        json!({ "type": "reject_with_reply" }),
+        json!({ "type": "reject_with_reply", "reason": 7 }),
+        json!("Approve"),
     ] {
         let refused = client.confirm(asked.request_id(), wrong.clone()).await;
-        assert_eq!((refused.status, &refused.json()["errorCode"]), (400, &json!("invalid_response")), "{wrong}");
+        assert_eq!(
+            (refused.status, &refused.json()["errorCode"]),
+            (400, &json!("invalid_response")),
+            "{wrong}"
+        );
     }
     let body = json!({ "type": "user_question_response", "requestId": asked.request_id(), "response": { "cancelled": true } });
     assert_eq!(client.send(body).await.json()["errorCode"], "interaction_not_found", "of the other kind");

@@ -1,7 +1,10 @@
 //! Images with a message: which ones are accepted, and that the model gets them.
 
 use serde_json::{Value, json};
-use testkit::{models::{ModelMessage, UserContent}, says};
+use testkit::{
+    models::{ModelMessage, UserContent},
+    says,
+};
 
 use crate::scripted;
 
@@ -10,7 +13,8 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len() * 4 / 3 + 4);
     for three in bytes.chunks(3) {
-        let number = three.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+        let number = three.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte))
+            << (8 * (3 - three.len()));
         for place in 0..4 {
             let digit = DIGITS[(number >> (18 - 6 * place)) as usize & 63];
             text.push(if place > three.len() { '=' } else { char::from(digit) });
@@ -39,13 +43,18 @@ async fn an_image_reaches_the_model_and_the_history() {
     let sent = json!({ "type": "chat", "content": "what is it?", "images": [image("image/png", PNG)] });
     client.message(sent).await;
     client.until_kind("complete").await;
-    assert_eq!(client.seen.iter().find(|event| event.text("role") == "user").unwrap().data()["hasImages"], true);
+    assert_eq!(
+        client.seen.iter().find(|event| event.text("role") == "user").unwrap().data()["hasImages"],
+        true
+    );
     let request = &app.model.requests()[0];
     let files = request.messages.iter().filter_map(|message| match &**message {
         ModelMessage::User { content } => Some(content),
         _ => None,
     });
-    let files = files.flatten().filter(|content| matches!(content, UserContent::File { media_type, .. } if media_type == "image/png"));
+    let files = files.flatten().filter(
+        |content| matches!(content, UserContent::File { media_type, .. } if media_type == "image/png"),
+    );
     assert_eq!(files.count(), 1);
     assert_eq!(client.history(&session).await[0]["images"][0]["mimeType"], "image/png");
     let only = json!({ "type": "image", "images": [image("image/gif", b"GIF89a"), image("image/jpeg", b"\xff\xd8\xff\xe0"),
@@ -79,7 +88,11 @@ async fn images_that_are_refused() {
     ];
     for (name, images) in cases {
         let answer = client.send(json!({ "type": "chat", "content": "x", "images": images })).await;
-        assert_eq!((answer.status, &answer.json()["errorCode"]), (400, &json!("invalid_image")), "{name}: {answer:?}");
+        assert_eq!(
+            (answer.status, &answer.json()["errorCode"]),
+            (400, &json!("invalid_image")),
+            "{name}: {answer:?}"
+        );
     }
     assert_eq!(client.rest().await, []);
     assert!(app.model.requests().is_empty());

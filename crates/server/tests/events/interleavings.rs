@@ -5,9 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
-use testkit::{
-    Event, EventsClient, Rng, Scripted, TestApp, calls, models::ModelMessage, says,
-};
+use testkit::{Event, EventsClient, Rng, Scripted, TestApp, calls, models::ModelMessage, says};
 
 use super::surfaces::agreed;
 use crate::started;
@@ -228,10 +226,16 @@ impl World {
         assert_eq!(ends.len(), users, "every run ends");
         assert!(ends.values().all(|ends| *ends == 1), "once: {ends:?}");
         assert_eq!(count("tool_call"), count("tool_result"));
-        let asked: Vec<&str> =
-            whole.iter().filter(|event| event.kind() == "tool_confirmation_request").map(Event::request_id).collect();
-        let resolved: Vec<&str> =
-            whole.iter().filter(|event| event.kind() == "interaction_resolved").map(|event| event.text("requestId")).collect();
+        let asked: Vec<&str> = whole
+            .iter()
+            .filter(|event| event.kind() == "tool_confirmation_request")
+            .map(Event::request_id)
+            .collect();
+        let resolved: Vec<&str> = whole
+            .iter()
+            .filter(|event| event.kind() == "interaction_resolved")
+            .map(|event| event.text("requestId"))
+            .collect();
         assert_eq!(asked.iter().collect::<BTreeSet<_>>().len(), asked.len());
         assert_eq!(resolved.iter().collect::<BTreeSet<_>>(), asked.iter().collect::<BTreeSet<_>>());
         assert_eq!(resolved.len(), asked.len(), "every question is resolved once");

@@ -13,12 +13,17 @@ async fn refused(app: &TestApp, path: &str) -> (u16, String) {
 #[tokio::test]
 async fn too_many_connections_are_refused_until_one_is_closed() {
     let limits = ConnectionLimits { all: 3, per_token: 2 };
-    let app = started(TestApp::builder().with_auth().server(|server| server.event_connections = limits)).await;
+    let app =
+        started(TestApp::builder().with_auth().server(|server| server.event_connections = limits)).await;
     let other = app.caller_of("other").await;
     let first = app.caller.events().await;
     let _second = app.caller.events().await;
     let refused = app.caller.get("/events").await;
-    assert_eq!((refused.status, &refused.json()["errorCode"]), (429, &json!("too_many_connections")), "of this token");
+    assert_eq!(
+        (refused.status, &refused.json()["errorCode"]),
+        (429, &json!("too_many_connections")),
+        "of this token"
+    );
     let third = other.events().await;
     assert_eq!(other.get("/events").await.status, 429, "in all");
     let health = app.stranger().get("/health").await.json();
@@ -32,7 +37,13 @@ async fn too_many_connections_are_refused_until_one_is_closed() {
 #[tokio::test]
 async fn every_route_but_health_needs_a_token() {
     let app = started(TestApp::builder().with_auth()).await;
-    for path in ["/events", "/session/list", "/session/rollback-points?sessionId=x", "/events?ticket=tkt_guess", "/events?ticket="] {
+    for path in [
+        "/events",
+        "/session/list",
+        "/session/rollback-points?sessionId=x",
+        "/events?ticket=tkt_guess",
+        "/events?ticket=",
+    ] {
         assert_eq!(refused(&app, path).await, (401, "unauthorized".to_owned()), "{path}");
     }
     for path in ["/message", "/session/create", "/session/load", "/events/ticket", "/context/compress"] {
@@ -53,7 +64,11 @@ async fn a_ticket_is_good_for_one_connection_of_its_principal() {
     assert_eq!((&made["success"], &made["expiresInMs"]), (&json!(true), &json!(30_000)));
     let ticket = made["ticket"].as_str().unwrap();
     let mut by_ticket = app.stranger().events_with(&format!("?ticket={ticket}"), &[]).await;
-    assert_eq!(refused(&app, &format!("/events?ticket={ticket}")).await, (401, "unauthorized".to_owned()), "used");
+    assert_eq!(
+        refused(&app, &format!("/events?ticket={ticket}")).await,
+        (401, "unauthorized".to_owned()),
+        "used"
+    );
     // The connection belongs to the principal that got the ticket.
     by_ticket.caller = app.caller.clone();
     let session = by_ticket.create().await;
@@ -87,7 +102,11 @@ async fn a_session_of_another_workspace_looks_as_if_there_were_none() {
         ("/context/compress", json!({ "sessionId": session })),
     ] {
         let answer = stranger.post(path, body.clone()).await;
-        assert_eq!((answer.status, &answer.json()["errorCode"]), (404, &json!("session_not_found")), "{path} {body}");
+        assert_eq!(
+            (answer.status, &answer.json()["errorCode"]),
+            (404, &json!("session_not_found")),
+            "{path} {body}"
+        );
     }
     let points = other.get(&format!("/session/rollback-points?sessionId={session}")).await;
     assert_eq!(points.status, 404);

@@ -70,15 +70,28 @@ async fn record(query: &str) -> Recording {
 /// The recording is what it is meant to be.
 fn check(events: &[Event]) {
     let has = |kind: &str| events.iter().any(|event| event.kind() == kind);
-    for kind in ["agent_switched", "message", "thinking", "tool_call", "tool_confirmation_request", "interaction_resolved",
-        "tool_result", "sub_agent_message", "usage", "complete"] {
+    for kind in [
+        "agent_switched",
+        "message",
+        "thinking",
+        "tool_call",
+        "tool_confirmation_request",
+        "interaction_resolved",
+        "tool_result",
+        "sub_agent_message",
+        "usage",
+        "complete",
+    ] {
         assert!(has(kind), "no {kind} in {:?}", events.iter().map(Event::kind).collect::<Vec<_>>());
     }
     let growing = events.iter().filter(|event| event.is_growing()).count();
     assert!(growing >= 4, "{growing} states of growing texts");
     let types: Vec<&str> =
         events.iter().filter_map(|event| event.data()["message"]["type"].as_str()).collect();
-    assert_eq!(types, ["agent_spawned", "tool_calls", "tool_result", "subagent_result", "spawned_agent_completed", "done"]);
+    assert_eq!(
+        types,
+        ["agent_spawned", "tool_calls", "tool_result", "subagent_result", "spawned_agent_completed", "done"]
+    );
 }
 
 fn finished(events: &[Event]) -> Vec<Event> {
@@ -90,7 +103,8 @@ fn check_growth(events: &[Event]) {
     let mut texts: HashMap<String, String> = HashMap::new();
     for event in events.iter().filter(|event| event.data()["segment"].is_u64()) {
         let data = event.data();
-        let text = texts.entry(format!("{} {} {}", event.kind(), data["messageId"], data["segment"])).or_default();
+        let text =
+            texts.entry(format!("{} {} {}", event.kind(), data["messageId"], data["segment"])).or_default();
         let (before, content) = (text.clone(), event.text("content"));
         match data["delta"].as_str() {
             Some(delta) => {
@@ -114,7 +128,11 @@ async fn what_follows_any_event_is_the_rest_of_the_recording() {
             assert_eq!(client.agent_list()["currentAgentId"], "operator");
             let told = client.rest().await;
             assert_eq!(finished(&told), finished(&events[place..]), "after {id}, {query}");
-            assert_eq!(told.iter().filter(|event| event.is_growing()).count(), 0, "finished segments come once");
+            assert_eq!(
+                told.iter().filter(|event| event.is_growing()).count(),
+                0,
+                "finished segments come once"
+            );
         }
         let query = if query.is_empty() { "?" } else { "?deltas=1&" };
         let in_query = format!("{query}lastEventId={}", events[0].id.as_ref().unwrap());

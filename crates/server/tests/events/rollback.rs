@@ -71,24 +71,38 @@ async fn roll_back(client: &mut EventsClient, rollback: Value) -> Value {
 
 #[tokio::test]
 async fn the_history_ends_before_the_message() {
-    let app = started(TestApp::builder().replies([says("one"), says("two"), says("three"), says("other")])).await;
+    let app =
+        started(TestApp::builder().replies([says("one"), says("two"), says("three"), says("other")])).await;
     let mut client = app.caller.events().await;
     let session = client.create().await;
     for text in ["first", "second  \n question", "third"] {
         client.ask(text).await;
     }
     let listed = points(&app, &session).await;
-    let shown: Vec<_> = listed.iter().map(|point| (point["messageIndex"].as_u64().unwrap(), point["summary"].as_str().unwrap())).collect();
+    let shown: Vec<_> = listed
+        .iter()
+        .map(|point| (point["messageIndex"].as_u64().unwrap(), point["summary"].as_str().unwrap()))
+        .collect();
     assert_eq!(shown, [(0, "first"), (2, "second question"), (4, "third")]);
     assert!(listed.iter().all(|point| point["role"] == "user" && point["hasSnapshot"] == false));
     let result = roll_back(&mut client, json!({ "messageIndex": 2, "rollbackFiles": false })).await;
-    assert_eq!(result, json!({ "success": true, "sessionId": session, "messageIndex": 2, "filesRolledBack": 0 }));
-    let contents = |items: &[Value]| items.iter().map(|item| item["content"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        result,
+        json!({ "success": true, "sessionId": session, "messageIndex": 2, "filesRolledBack": 0 })
+    );
+    let contents = |items: &[Value]| {
+        items.iter().map(|item| item["content"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
     assert_eq!(contents(&client.history(&session).await), ["first", "one"]);
     assert_eq!(client.ask("instead").await, "other");
-    assert_eq!(app.model.requests().last().unwrap().messages.len(), 3, "the model is sent the shorter history");
+    assert_eq!(
+        app.model.requests().last().unwrap().messages.len(),
+        3,
+        "the model is sent the shorter history"
+    );
     assert_eq!(contents(&client.history(&session).await), ["first", "one", "instead", "other"]);
-    let texts: Vec<String> = app.chat(&session).history().await.iter().map(|message| message.text()).collect();
+    let texts: Vec<String> =
+        app.chat(&session).history().await.iter().map(|message| message.text()).collect();
     assert_eq!(texts, ["first", "one", "instead", "other"], "the chat surface has the same");
     roll_back(&mut client, json!({ "messageIndex": 0, "rollbackFiles": false })).await;
     assert!(client.history(&session).await.is_empty());
@@ -101,14 +115,23 @@ async fn an_index_that_is_no_message_of_the_user_is_refused() {
     let session = client.create().await;
     client.ask("first").await;
     for index in [1, 2, 1_000_000] {
-        let body = json!({ "type": "rollback", "rollback": { "messageIndex": index, "rollbackFiles": false } });
+        let body =
+            json!({ "type": "rollback", "rollback": { "messageIndex": index, "rollbackFiles": false } });
         let refused = client.send(body).await;
-        assert_eq!((refused.status, &refused.json()["errorCode"]), (400, &json!("invalid_message")), "{index}");
+        assert_eq!(
+            (refused.status, &refused.json()["errorCode"]),
+            (400, &json!("invalid_message")),
+            "{index}"
+        );
     }
     assert_eq!(client.rest().await, []);
     assert_eq!(client.history(&session).await.len(), 2);
     for (query, status) in [("", 400), ("?sessionId=ses_nobody", 404), ("?sessionId=..%2F..", 404)] {
-        assert_eq!(app.caller.get(&format!("/session/rollback-points{query}")).await.status, status, "{query}");
+        assert_eq!(
+            app.caller.get(&format!("/session/rollback-points{query}")).await.status,
+            status,
+            "{query}"
+        );
     }
 }
 
@@ -131,7 +154,10 @@ async fn files_are_put_back_created_changed_deleted_and_their_mode() {
     }
     assert_eq!((read(&app, "deleted.txt"), mode(&app, "tool.sh")), (None, 0o755));
     let listed = points(&app, &session).await;
-    let counts: Vec<_> = listed.iter().map(|point| (&point["snapshot"]["fileCount"], &point["filesToRollbackCount"])).collect();
+    let counts: Vec<_> = listed
+        .iter()
+        .map(|point| (&point["snapshot"]["fileCount"], &point["filesToRollbackCount"]))
+        .collect();
     assert_eq!(counts, [(&json!(1), &json!(5)), (&json!(4), &json!(4)), (&json!(1), &json!(1))]);
     let index = listed[1]["messageIndex"].as_u64().unwrap();
     let result = roll_back(&mut client, json!({ "messageIndex": index, "rollbackFiles": true })).await;

@@ -135,7 +135,11 @@ async fn seed_4_3_a_connection_cannot_act_on_a_session_of_another() {
         json!({ "type": "rollback", "sessionId": session, "rollback": { "messageIndex": 0, "rollbackFiles": false } }),
     ] {
         let refused = other.send(body.clone()).await;
-        assert_eq!((refused.status, &refused.json()["errorCode"]), (404, &json!("session_not_found")), "{body}");
+        assert_eq!(
+            (refused.status, &refused.json()["errorCode"]),
+            (404, &json!("session_not_found")),
+            "{body}"
+        );
     }
     let refused = other.confirm(&request, json!("approve")).await;
     assert_eq!((refused.status, &refused.json()["errorCode"]), (404, &json!("interaction_not_found")));
@@ -194,7 +198,8 @@ async fn seed_4_4_the_data_has_exactly_the_listed_fields() {
     let switched = client.until_kind("agent_switched").await;
     client.switch("hacker").await;
     let error = client.until_kind("error").await;
-    let fields = |value: &serde_json::Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    let fields =
+        |value: &serde_json::Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
     let sorted = |mut fields: Vec<String>| {
         fields.sort();
         fields

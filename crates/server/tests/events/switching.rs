@@ -25,7 +25,10 @@ async fn a_tool_outside_the_list_is_never_run_and_nobody_is_asked() {
         assert_eq!(result.text("status"), "error", "{result:?}");
     }
     let request = app.model.requests().pop().unwrap();
-    let told = request.messages.iter().filter(|message| matches!(&***message, ModelMessage::Tool { is_error: true, .. }));
+    let told = request
+        .messages
+        .iter()
+        .filter(|message| matches!(&***message, ModelMessage::Tool { is_error: true, .. }));
     assert_eq!(told.count(), 2, "the model is told: {:?}", request.messages);
 }
 
@@ -39,7 +42,8 @@ async fn the_one_tool_for_sub_agents_is_offered_with_the_agents_own_list() {
     let request = &app.model.requests()[0];
     let mut tools = tools_of(request);
     tools.sort_unstable();
-    let mut wanted = ["conf_approve", "conf_echo", "read-file", "request-user-input", "shell-command", "sub-agent"];
+    let mut wanted =
+        ["conf_approve", "conf_echo", "read-file", "request-user-input", "shell-command", "sub-agent"];
     wanted.sort_unstable();
     assert_eq!(tools, wanted);
     let tool = request.tools.iter().find(|tool| tool.name == "sub-agent").unwrap();
@@ -79,7 +83,8 @@ async fn a_new_file_is_seen_by_new_connections_and_by_switches_only() {
 #[tokio::test]
 async fn the_list_is_sent_once_and_no_parameter_chooses_an_agent() {
     let app = scripted([says("one")]).await;
-    let mut client = app.caller.events_with("?agentId=debugger&agent=debugger&currentAgentId=debugger", &[]).await;
+    let mut client =
+        app.caller.events_with("?agentId=debugger&agent=debugger&currentAgentId=debugger", &[]).await;
     assert_eq!(client.agent_list()["currentAgentId"], "general");
     client.create().await;
     client.switch("operator").await;
@@ -91,7 +96,8 @@ async fn the_list_is_sent_once_and_no_parameter_chooses_an_agent() {
 async fn the_first_agent_of_a_new_session_is_checked_like_a_switch() {
     let app = scripted([]).await;
     let client = app.caller.events().await;
-    let made = client.post("/session/create", json!({ "initialAgentId": "debugger", "title": "Mine" })).await.json();
+    let made =
+        client.post("/session/create", json!({ "initialAgentId": "debugger", "title": "Mine" })).await.json();
     assert_eq!(made["session"]["currentAgentId"], "debugger");
     assert_eq!(made["session"]["title"], "Mine");
     let before = app.rows().await;

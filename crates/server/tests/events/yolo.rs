@@ -31,8 +31,12 @@ async fn sensitive_calls_still_ask_and_denied_ones_stay_denied() {
     client.message(json!({ "type": "chat", "content": "go", "yoloMode": true })).await;
     let asked = client.until_kind("tool_confirmation_request").await;
     assert_eq!(asked.data()["isSensitive"], true);
-    let offered: Vec<&str> =
-        asked.data()["availableOptions"].as_array().unwrap().iter().map(|option| option["value"].as_str().unwrap()).collect();
+    let offered: Vec<&str> = asked.data()["availableOptions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|option| option["value"].as_str().unwrap())
+        .collect();
     assert_eq!(offered, ["approve", "reject_with_reply", "reject"], "no approve_always");
     assert_eq!(client.of_kind("tool_result")[0].text("toolCallId"), "n");
     assert_eq!(client.of_kind("tool_result")[0].text("status"), "error");
@@ -46,7 +50,8 @@ async fn sensitive_calls_still_ask_and_denied_ones_stay_denied() {
 
 #[tokio::test]
 async fn a_server_may_forbid_it() {
-    let app = started(TestApp::builder().server(|server| server.allow_yolo = false).replies([says("one")])).await;
+    let app =
+        started(TestApp::builder().server(|server| server.allow_yolo = false).replies([says("one")])).await;
     let mut client = app.caller.events().await;
     client.create().await;
     let refused = client.send(json!({ "type": "chat", "content": "go", "yoloMode": true })).await;
