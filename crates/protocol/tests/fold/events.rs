@@ -43,7 +43,11 @@ fn finished(events: &[ServerEvent]) -> Vec<&ServerEvent> {
 
 fn for_logs(everyday: u64, check: impl Fn(u64, &[LogEntry], &mut Rng)) {
     for seed in 0..cases("FOLD_LOGS", everyday) {
-        check(seed, &log(seed), &mut Rng::new(seed));
+        let mut log = log(seed);
+        // A run that goes on after its end in the same message is a matter of the chat surface.
+        let end = log.iter().position(|entry| matches!(entry.event, SessionEvent::RunEnded { .. }));
+        log.truncate(end.expect("a generated log ends") + 1);
+        check(seed, &log, &mut Rng::new(seed));
     }
 }
 
