@@ -317,3 +317,7 @@ impl Connections {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "connections_tests.rs"]
+mod tests;
