@@ -225,7 +225,7 @@ impl Engine {
             for entry in entries.iter().filter(|entry| entry.seq <= cut) {
                 if entry.event.message() == Some(&run.message) {
                     // A part of a log that cannot be folded is told by its events instead.
-                    let _ = fold.event(&entry.event);
+                    drop(fold.event(&entry.event));
                 }
             }
         }

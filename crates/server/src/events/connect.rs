@@ -249,7 +249,7 @@ fn frames_of(
     let wait = async move {
         // Nothing is sent: the other end is dropped.
         if let Some(before) = before {
-            let _ = before.await;
+            drop(before.await);
         }
         frames
     };

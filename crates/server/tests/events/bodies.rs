@@ -7,13 +7,16 @@ use crate::{scripted, started};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
+/// Path, headers, body, and the status and code of the refusal.
+type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, u16, &'a str);
+
 #[tokio::test]
 async fn bodies_that_are_refused() {
     let app = started(TestApp::builder().server(|server| server.max_body_bytes = 1_000)).await;
     let mut client = app.caller.events().await;
     client.create().await;
     let long = format!("{{\"type\":\"heartbeat\",\"x\":\"{}\"}}", "a".repeat(2_000));
-    let cases: [(&str, &[(&str, &str)], &str, u16, &str); 13] = [
+    let cases: [Case<'_>; 13] = [
         ("/message", &[], "{\"type\":\"heartbeat\"}", 415, "unsupported_media_type"),
         (
             "/message",

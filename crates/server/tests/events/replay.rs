@@ -4,6 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use serde_json::{Value, json};
 use testkit::{Event, EventsClient, Gate, Reply, TestApp, calls, reasons, says, waits};
+use tokio::task::JoinSet;
 
 use crate::{AGENTS, asks, define, scripted};
 
@@ -29,20 +30,21 @@ fn script(gates: &[Gate; 4]) -> Vec<Reply> {
 }
 
 /// Opens each gate a moment after it is reached, so that the text before it is told.
-fn open_slowly(gates: &[Gate; 4]) {
+fn open_slowly(gates: &[Gate; 4]) -> JoinSet<()> {
     let gates = gates.clone();
-    tokio::spawn(async move {
+    let mut opening = JoinSet::new();
+    opening.spawn(async move {
         for gate in gates {
             gate.reached().await;
             tokio::time::sleep(PAUSE).await;
             gate.open();
         }
     });
+    opening
 }
 
-async fn started(gates: &[Gate; 4]) -> TestApp {
-    open_slowly(gates);
-    scripted(script(gates)).await
+async fn started(gates: &[Gate; 4]) -> (TestApp, JoinSet<()>) {
+    (scripted(script(gates)).await, open_slowly(gates))
 }
 
 struct Recording {
@@ -54,7 +56,7 @@ struct Recording {
 
 /// A whole run, seen by one client from the beginning.
 async fn record(query: &str) -> Recording {
-    let app = started(&Default::default()).await;
+    let (app, _opening) = started(&Default::default()).await;
     let mut client = app.caller.events_with(query, &[]).await;
     let session = client.create().await;
     client.switch("operator").await;
@@ -165,7 +167,7 @@ fn comparable(events: &[Event], session: &str) -> Vec<String> {
 
 /// Runs the script with a client that goes away after every `every` events and comes back.
 async fn hop(every: usize, query: &str) -> (Vec<Event>, String) {
-    let app = started(&Default::default()).await;
+    let (app, _opening) = started(&Default::default()).await;
     let first = app.caller.events_with(query, &[]).await;
     let session = first.create().await;
     first.switch("operator").await;
@@ -224,7 +226,7 @@ async fn a_client_that_comes_back_again_and_again_misses_nothing_and_sees_nothin
 #[tokio::test]
 async fn a_pending_question_survives_a_restart_with_the_same_id() {
     let gates: [Gate; 4] = Default::default();
-    let app = started(&gates).await;
+    let (app, _opening) = started(&gates).await;
     let mut client = app.caller.events().await;
     let session = client.create().await;
     client.switch("operator").await;
