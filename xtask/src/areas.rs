@@ -31,7 +31,7 @@ pub enum Area {
     Web,
     /// The web interface in a real browser
     Browser,
-    /// The conformance suite of the chat stream, when it is beside the repository
+    /// The conformance suites of both surfaces, where they are beside the repository
     Conformance,
     /// Documentation: rustdoc, documentation tests, links between pages
     Docs,

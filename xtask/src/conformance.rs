@@ -1,7 +1,10 @@
-//! Runs the conformance suite of the chat routes, when the shared material is beside the repository: the real client of
-//! two major releases against the debug binary, with a fake model behind it.
+//! Runs the conformance suites when the shared material is beside the repository. That of the chat routes is the real
+//! client of two major releases against the debug binary, with a fake model behind it; that of the events surface is in
+//! `events`.
 //!
 //! The suite's own runner starts and stops the server; only its counts and its failures are printed.
+
+mod events;
 
 use std::{
     fs,
@@ -24,19 +27,30 @@ use crate::{
 const LEAST_PASSED: u64 = 55;
 
 pub fn run(project: &Project, node: Option<&Node>, notes: &mut Notes) -> Result<()> {
+    if ["conformance", "conformance-events"].iter().all(|suite| project.shared(suite).is_none()) {
+        notes.skip(
+            "the conformance suites: ../shared/conformance and ../shared/conformance-events are not here",
+        );
+        return Ok(());
+    }
+    let Some(node) = node else {
+        notes.skip("the conformance suites: no Node");
+        return Ok(());
+    };
+    let binary = build(project)?;
+    chat(project, node, &binary, notes)?;
+    events::run(project, node, &binary, notes)
+}
+
+fn chat(project: &Project, node: &Node, binary: &Path, notes: &mut Notes) -> Result<()> {
     let Some(suite) = project.shared("conformance") else {
         notes.skip("the conformance suite: ../shared/conformance is not here");
         return Ok(());
     };
-    let Some(node) = node else {
-        notes.skip("the conformance suite: no Node");
-        return Ok(());
-    };
-    let binary = build(project)?;
     let copy = copy_of(&suite, &project.target.join("conformance"))?;
     let data = Data::new(&project.target)?;
     let log = copy.join("server.log");
-    let said = run_suite(node, &copy, &binary, &data.0, &log)?;
+    let said = run_suite(node, &copy, binary, &data.0, &log)?;
     fs::write(copy.join("last-run.tap"), said.lines.join("\n"))?;
 
     let count = |word: &str| {

@@ -332,7 +332,7 @@ impl Actor {
             }
             Command::Follow { request, reply } => drop(reply.send(self.follow_session(request).await)),
             Command::Announce { announcement, reply } => {
-                drop(reply.send(self.announce(vec![announcement]).await));
+                drop(reply.send(self.announce(vec![announcement]).await.map(drop)));
             }
             Command::RollBack { request, reply } => drop(reply.send(self.roll_back(request).await)),
             Command::ChangeRules { change, reply } => drop(reply.send(self.change_rules(change).await)),

@@ -108,7 +108,7 @@ impl Actor {
         let visible = log.watch();
         let last = visible.borrow().seq;
         let store = &self.services.store;
-        let (cursor, run) = match request.from {
+        let (mut cursor, run) = match request.from {
             FollowFrom::Now => {
                 let run = record.last_run.as_ref().filter(|run| !matches!(run.status, RunStatus::Ended(_)));
                 let run = match run {
@@ -129,11 +129,17 @@ impl Actor {
                 (cursor, store.run_at(record.key, after).await?)
             }
         };
-        let mut told = Vec::new();
+        let mut edge = last;
         if let Some(connection) = request.taken_from {
-            told.push(Announcement::Unbound { connection, reason: UnboundReason::TakenOver });
+            // A run may have written since: the other connection is told up to here, this one from here on.
+            edge = self
+                .announce(vec![Announcement::Unbound { connection, reason: UnboundReason::TakenOver }])
+                .await?;
+            if request.from == FollowFrom::Now {
+                cursor = edge;
+            }
         }
-        told.extend(self.unanswered(&record).await?);
+        let mut told = self.unanswered(&record).await?;
         if let Some(steps) = store.latest_data(record.key, PLAN).await? {
             told.push(Announcement::Plan { steps });
         }
@@ -141,7 +147,7 @@ impl Actor {
             self.announce(told).await?;
         }
         let run_began = run.map(|run| run.first_seq.saturating_sub(1)).filter(|began| *began < cursor);
-        Ok(Some(Follower { log, visible, cursor, edge: last, run_began }))
+        Ok(Some(Follower { log, visible, cursor, edge, run_began }))
     }
 
     /// The questions that wait, to be told again.
@@ -160,8 +166,9 @@ impl Actor {
         Ok(some.map(|requests| Announcement::StillPending { requests: requests.to_vec() }).collect())
     }
 
-    pub(super) async fn announce(&self, told: Vec<Announcement>) -> Result<(), EngineError> {
+    /// Appends what clients are told; returns the number of the last entry.
+    pub(super) async fn announce(&self, told: Vec<Announcement>) -> Result<Seq, EngineError> {
         let event = |announcement| SessionEvent::Announced { announcement: Box::new(announcement) };
-        self.append(told.into_iter().map(event).collect()).await.map(drop)
+        self.append(told.into_iter().map(event).collect()).await
     }
 }

@@ -37,8 +37,12 @@ pub struct EventsFold {
     /// The newest message of a user, until its run begins.
     accepted: Option<UiMessage>,
     run: Option<Run>,
+    /// The run that ended last; a person may ask it to go on.
+    ended: Option<Run>,
     /// Questions that wait for an answer, with the event that asked.
     pending: BTreeMap<ApprovalId, Asked>,
+    /// The last entry that was folded. A growing text has its number, so that it follows what was told before.
+    last: Seq,
 }
 
 struct Run {
@@ -61,9 +65,9 @@ struct Run {
 struct OpenSegment {
     kind: SegmentKind,
     text: String,
-    /// The last event that added to it, and how much of the text was sent by then.
-    seq: Seq,
+    /// When text was last added.
     at: Timestamp,
+    /// How much of the text was sent.
     sent: usize,
 }
 
@@ -91,7 +95,15 @@ pub fn needs_user_message(entry: &LogEntry) -> Option<&MessageId> {
 
 impl EventsFold {
     pub fn new(session: SessionId, connection: String) -> Self {
-        Self { session, connection, accepted: None, run: None, pending: BTreeMap::new() }
+        Self {
+            session,
+            connection,
+            accepted: None,
+            run: None,
+            ended: None,
+            pending: BTreeMap::new(),
+            last: 0,
+        }
     }
 
     /// Whether the fold has the message that a run answers; otherwise it is to be [given](Self::set_accepted).
@@ -112,6 +124,7 @@ impl EventsFold {
     /// Folds one event; returns what clients are told about it, in order. `is_live` is false for events that were written
     /// before the client came: announcements are not told again.
     pub fn take(&mut self, entry: &LogEntry, is_live: bool) -> Vec<ServerEvent> {
+        self.last = entry.seq;
         let run = self.run.as_ref().map(|run| run.id.clone());
         let mut out = Out { session: &self.session, entry, run, events: Vec::new() };
         match &entry.event {
@@ -125,13 +138,18 @@ impl EventsFold {
             }
             SessionEvent::RunStarted { run, answers, message, options } => {
                 out.run = Some(run.clone());
-                let data = json!({ "role": "system", "sessionId": self.session, "content": format!("Session {}", self.session) });
-                out.push("message", data).request_id = options.request_id.clone();
+                out.push("message", session_started(&self.session)).request_id = options.request_id.clone();
                 if let Some(user) = self.accepted.take() {
                     let event = out.push("message", user_message(&user, answers.id.as_str(), options.origin));
                     event.request_id = options.request_id.clone();
                 }
                 self.run = Some(Run::new(run.clone(), message.clone()));
+            }
+            SessionEvent::RunResumed { run, message } if self.run.is_none() => {
+                let ended = self.ended.take().filter(|ended| ended.message == *message);
+                self.run = Some(ended.unwrap_or_else(|| Run::new(run.clone(), message.clone())));
+                out.run = Some(run.clone());
+                out.push("message", session_started(&self.session));
             }
             event => {
                 if let Some(run) = &mut self.run {
@@ -144,6 +162,7 @@ impl EventsFold {
                     out.run = Some(ended.clone());
                     self.pending.clear();
                     out.push("complete", run.complete(&self.session, *end));
+                    self.ended = Some(run);
                 }
             }
         }
@@ -174,7 +193,7 @@ impl EventsFold {
             request_id: None,
             session_id: Some(self.session.clone()),
             run_id: Some(id),
-            seq: Some(event_number(open.seq, GROWTH)),
+            seq: Some(event_number(self.last, GROWTH)),
         })
     }
 
@@ -251,6 +270,11 @@ fn announce(
             out.push("rollback_result", data).request_id = request.clone();
         }
     }
+}
+
+/// The first event of a run, which names the session.
+fn session_started(session: &SessionId) -> Value {
+    json!({ "role": "system", "sessionId": session, "content": format!("Session {session}") })
 }
 
 fn user_message(message: &UiMessage, id: &str, origin: Origin) -> Value {
@@ -372,11 +396,10 @@ impl Run {
         if self.open.as_ref().is_some_and(|open| open.kind != kind) {
             self.close_segment(out);
         }
-        let (seq, at) = (out.entry.seq, out.entry.at);
-        let open =
-            self.open.get_or_insert_with(|| OpenSegment { kind, text: String::new(), seq, at, sent: 0 });
+        let at = out.entry.at;
+        let open = self.open.get_or_insert_with(|| OpenSegment { kind, text: String::new(), at, sent: 0 });
         open.text.push_str(delta);
-        (open.seq, open.at) = (seq, at);
+        open.at = at;
     }
 
     /// Tells the whole text of the open segment, if there is one with text.

@@ -7,6 +7,7 @@
 
 mod content;
 mod differential;
+mod events;
 mod interrupt;
 mod lint;
 mod log;

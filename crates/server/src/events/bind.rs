@@ -31,15 +31,16 @@ pub(super) async fn bind(
         return Err(Refusal::session_not_found());
     }
     let Bound { taken_from, again, growth } = connections.bind(&principal.workspace, session, connection)?;
+    let before = taken_from.clone();
     let follow = Follow { connection: connection.to_owned(), taken_from, after, growth };
     let reader = match state.engine.follow(principal.workspace.clone(), session.clone(), follow).await {
         Ok(Some(reader)) => reader,
         Ok(None) => {
-            connections.unbind(&principal.workspace, session);
+            connections.give_back(&principal.workspace, session, before.as_deref());
             return Ok(Binding::Gap);
         }
         Err(error) => {
-            connections.unbind(&principal.workspace, session);
+            connections.give_back(&principal.workspace, session, before.as_deref());
             return Err(error.into());
         }
     };

@@ -1,7 +1,7 @@
 //! `GET /events`: the stream of one client. It begins with `connected` and `agent_list`; then come the events of the sessions
 //! at this connection, each read from its log.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -12,7 +12,7 @@ use axum::{
 use bytes::Bytes;
 use engine::{DEFAULT_AGENT, EventsReader, OpenStream, Principal, ViewError};
 use futures::{
-    StreamExt,
+    FutureExt, StreamExt,
     stream::{self, BoxStream, SelectAll},
 };
 use protocol::{
@@ -22,7 +22,10 @@ use protocol::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{
+    mpsc,
+    oneshot::{self, error::TryRecvError},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -103,6 +106,7 @@ async fn open(
         first: Some(Bytes::from(first)),
         outgoing,
         sessions: SelectAll::new(),
+        following: HashMap::new(),
         access: state.engine.open_stream(&principal),
         heartbeat: state.settings.heartbeat,
         shutdown: state.resources.shutdown().clone(),
@@ -170,6 +174,8 @@ struct EventStream {
     outgoing: mpsc::Receiver<Outgoing>,
     /// The sessions at this connection.
     sessions: SelectAll<SessionFrames>,
+    /// Resolves when a session has left: one that comes back is followed only when its events from before were sent.
+    following: HashMap<SessionId, oneshot::Receiver<()>>,
     /// Resolves when the caller's token or sign-in is revoked.
     access: OpenStream,
     heartbeat: Duration,
@@ -190,7 +196,7 @@ impl EventStream {
                 () = self.shutdown.cancelled() => return None,
                 outgoing = self.outgoing.recv() => match outgoing? {
                     Outgoing::Frames(frames) => return Some(frames),
-                    Outgoing::Follow(session, reader) => self.sessions.push(frames_of(session, *reader)),
+                    Outgoing::Follow(session, reader) => self.follow(session, *reader),
                 },
                 Some((session, frames)) = self.sessions.next(), if !self.sessions.is_empty() => match frames {
                     Ok(frames) => return Some(Bytes::from(frames)),
@@ -199,6 +205,13 @@ impl EventStream {
                 () = tokio::time::sleep(self.heartbeat) => return Some(Bytes::from_static(HEARTBEAT)),
             }
         }
+    }
+
+    fn follow(&mut self, session: SessionId, reader: EventsReader) {
+        self.following.retain(|_, left| matches!(left.try_recv(), Err(TryRecvError::Empty)));
+        let (leaves, left) = oneshot::channel();
+        let before = self.following.insert(session.clone(), left);
+        self.sessions.push(frames_of(session, reader, before, leaves));
     }
 
     /// The log of a session could not be read on: the client loads it again.
@@ -216,16 +229,29 @@ impl EventStream {
     }
 }
 
-fn frames_of(session: SessionId, reader: EventsReader) -> SessionFrames {
+/// The frames of a session, after those of `before`; `leaves` is dropped with the last one.
+fn frames_of(
+    session: SessionId,
+    reader: EventsReader,
+    before: Option<oneshot::Receiver<()>>,
+    leaves: oneshot::Sender<()>,
+) -> SessionFrames {
     let session = Arc::new(session);
-    let frames = stream::unfold(Some(reader), move |reader| {
+    let frames = stream::unfold(Some((reader, leaves)), move |following| {
         let session = Arc::clone(&session);
         async move {
-            let mut reader = reader?;
+            let (mut reader, leaves) = following?;
             let frames = reader.next().await?;
-            let rest = frames.is_ok().then_some(reader);
+            let rest = frames.is_ok().then_some((reader, leaves));
             Some((((*session).clone(), frames), rest))
         }
     });
-    frames.boxed()
+    let wait = async move {
+        // Nothing is sent: the other end is dropped.
+        if let Some(before) = before {
+            drop(before.await);
+        }
+        frames
+    };
+    wait.flatten_stream().boxed()
 }

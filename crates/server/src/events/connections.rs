@@ -256,6 +256,17 @@ impl Connections {
         }
     }
 
+    /// Undoes a bind that came to nothing: the connection that had the session still follows it.
+    pub(super) fn give_back(&self, workspace: &WorkspaceId, session: &SessionId, before: Option<&str>) {
+        self.unbind(workspace, session);
+        let mut inner = self.inner.lock();
+        let Some(before) = before else { return };
+        let Some(open) = inner.open.get_mut(before) else { return };
+        open.sessions.insert(session.clone());
+        open.default.get_or_insert_with(|| session.clone());
+        inner.sessions.insert((workspace.clone(), session.clone()), before.to_owned());
+    }
+
     /// Sends on a connection, behind what was sent before.
     pub(super) fn send(&self, connection: &str, outgoing: Outgoing) -> Result<(), Refusal> {
         let outbox = self.inner.lock().open.get(connection).map(|open| open.outbox.clone());
@@ -306,3 +317,7 @@ impl Connections {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "connections_tests.rs"]
+mod tests;

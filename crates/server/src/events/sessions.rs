@@ -15,6 +15,7 @@ use super::{
     bind::{Binding, bind},
     body::{Fields, wrong},
     refusal::Refusal,
+    switch,
 };
 use crate::state::ServerState;
 
@@ -37,12 +38,16 @@ pub(crate) async fn create(
         true => None,
         false => Some(state.connections.of_request(&principal, connection.as_deref(), None)?),
     };
+    let no_agent = |(code, text): switch::Failed| {
+        let refusal = Refusal::new(StatusCode::BAD_REQUEST, code, text);
+        refusal.with_agents(state.engine.main_agents(&principal.workspace))
+    };
+    agent.as_deref().map_or(Ok(()), switch::check).map_err(no_agent)?;
     let workspace = principal.workspace.clone();
     let session = match state.engine.create_session(workspace, title.as_deref(), agent).await {
         Ok(session) => session,
         Err(error @ EngineError::UnknownAgent(_)) => {
-            let refusal = Refusal::new(StatusCode::BAD_REQUEST, "agent_not_found", error.to_string());
-            return Err(refusal.with_agents(state.engine.main_agents(&principal.workspace)));
+            return Err(no_agent(("agent_not_found", error.to_string())));
         }
         Err(error) => return Err(error.into()),
     };

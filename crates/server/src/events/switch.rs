@@ -14,7 +14,7 @@ const FORMAT: &str = "agentId contains invalid characters. Allowed: [a-z0-9_-]";
 const NO_SESSION: &str = "There is no such session. Create one with POST /session/create, or load one.";
 
 /// A switch that failed a check: its code and the text for the person.
-type Failed = (&'static str, String);
+pub(super) type Failed = (&'static str, String);
 
 pub(super) async fn switch_agent(sender: &Sender<'_>, fields: &mut Fields) -> Result<Value, Refusal> {
     let agent = fields.text("agentId")?.unwrap_or_default();
@@ -39,7 +39,8 @@ pub(super) async fn switch_agent(sender: &Sender<'_>, fields: &mut Fields) -> Re
     }
 }
 
-fn check(agent: &str) -> Result<(), Failed> {
+/// Whether the text can be the id of an agent.
+pub(super) fn check(agent: &str) -> Result<(), Failed> {
     if agent.is_empty() {
         return Err(("invalid_agent_id", EMPTY.to_owned()));
     }
