@@ -2,7 +2,7 @@
 //! one it chose. `cargo xtask soak events` has 2,000 connections, 200 of them at work for a minute, on the release build.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a step that fails fails the test")]
 
 #[path = "events/connection.rs"]
 mod connection;
