@@ -27,7 +27,7 @@ pub enum Protection {
 pub struct FileGroup {
     pub name: String,
     pub protection: Protection,
-    /// Completes "It changes <path>, …".
+    /// Completes "It changes `path`, …".
     pub because: String,
     /// Explains the group to a person.
     pub note: String,
