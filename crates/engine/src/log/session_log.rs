@@ -24,7 +24,7 @@ use protocol::{Clock, Seq, SessionEvent, Timestamp, UiMessage, event::LogEntry};
 use store::{Append, DeltaRow, Row, SessionKey, SessionTarget, Store, StoreError};
 use tokio::sync::watch;
 
-use super::flusher::Flusher;
+use super::{flusher::Flusher, writer::RunOver};
 
 /// How many bytes of events stay in memory for readers that keep up.
 const TAIL_BYTES: usize = 256 * 1024;
@@ -319,14 +319,15 @@ impl SessionLog {
         Ok(last)
     }
 
-    /// Appends the events of a run. `messages` are the folded messages of frames that the events park or close.
+    /// Appends the events of a run, of which they may be the last. `messages` are the folded messages of frames that the
+    /// events park or close.
     pub(super) async fn append(
         self: &Arc<Self>,
         flusher: &Flusher,
         events: Vec<SessionEvent>,
         messages: Vec<UiMessage>,
         durability: Durability,
-        last_of_run: bool,
+        ends: Option<&RunOver>,
     ) -> Result<Seq, StoreError> {
         if events.is_empty() {
             return Ok(self.last());
@@ -335,9 +336,13 @@ impl SessionLog {
         self.check_not_broken()?;
         let pushed = self.push(events, messages);
         if pushed.boundary || durability == Durability::All {
-            self.flush(last_of_run).await?;
+            self.flush(ends.is_some()).await?;
         } else {
             flusher.add(self);
+        }
+        // Before anybody sees the end: whoever does may send the next message.
+        if let Some(run) = ends {
+            run.set();
         }
         self.publish(pushed.last);
         Ok(pushed.last)

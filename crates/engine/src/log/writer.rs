@@ -28,6 +28,10 @@ pub(crate) struct LogWriter {
 pub(crate) struct RunOver(Arc<AtomicBool>);
 
 impl RunOver {
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
     pub(crate) fn get(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
@@ -60,12 +64,8 @@ impl LogWriter {
         let last_of_run = events
             .iter()
             .any(|event| matches!(event, SessionEvent::RunEnded { .. } | SessionEvent::RunParked { .. }));
-        let appended =
-            self.log.append(&self.flusher, events, messages, Durability::Boundaries, last_of_run).await;
-        if last_of_run && appended.is_ok() {
-            self.over.0.store(true, Ordering::Release);
-        }
-        appended
+        let ends = last_of_run.then_some(&self.over);
+        self.log.append(&self.flusher, events, messages, Durability::Boundaries, ends).await
     }
 
     /// Appends the events with which a run begins or is resumed. If the store refuses them, the log is given up: there is no
@@ -80,6 +80,6 @@ impl LogWriter {
 
     /// Appends events that must be stored before what they announce begins, even if none of them is a boundary.
     pub(crate) async fn append_durably(&mut self, events: Vec<SessionEvent>) -> Result<Seq, StoreError> {
-        self.log.append(&self.flusher, events, Vec::new(), Durability::All, false).await
+        self.log.append(&self.flusher, events, Vec::new(), Durability::All, None).await
     }
 }
