@@ -51,7 +51,9 @@ async fn an_answer_after_a_restart_continues_the_run() {
     let app = app.restart([says("Red.")]).await;
     assert_eq!(pending(&app).await["question"]["form"]["short"], true);
     let path = path(&app).await;
-    assert_eq!(app.caller.post_json(&path, &json!({ "selected": "green" })).await.status, 200, "own words");
+    let wrong = app.caller.post_json(&path, &json!({ "selected": "green" })).await;
+    assert_eq!(wrong.status, 400, "own words are no option");
+    assert_eq!(app.caller.post_json(&path, &json!({ "customInput": "green" })).await.status, 200);
     app.main.settled().await;
     assert_eq!(told(&app), [json!({ "answer": "green", "customInput": "green" })]);
     let message = app.main.history().await.pop().unwrap();
