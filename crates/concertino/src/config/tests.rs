@@ -234,11 +234,15 @@ fn other_commands_reach_the_server_by_the_flags_that_differ_from_the_defaults() 
 #[test]
 fn main_agents_are_searched_in_the_work_directory_and_then_in_the_home_folder_unless_named() {
     let found = |variables: &[(&str, &str)], file: &str, flag: Option<&str>| {
-        let flags =
-            Flags { main_agents: flag.map(PathBuf::from), workdir: Some("/work".into()), ..Flags::default() };
+        let flags = Flags {
+            main_agents: flag.map(PathBuf::from),
+            workdir: Some("/project".into()),
+            ..Flags::default()
+        };
         layer(flags, variables, file).unwrap().main_agents
     };
-    let places = ["/work/.concertino", "/work/.snow", "/home/someone/.concertino", "/home/someone/.snow"];
+    let places =
+        ["/project/.concertino", "/project/.snow", "/home/someone/.concertino", "/home/someone/.snow"];
     let paths = places.map(|place| Path::new(place).join("main-agents.toml"));
     assert_eq!(found(&[], "", None), MainAgentsPath::Search(paths.to_vec()));
     let variables = [("CONCERTINO_MAIN_AGENTS", "/v.toml")];
